@@ -153,6 +153,16 @@ static mc_status find_lds(product_session *s, const mc_kernel *kernel, mc_diag *
     return status;
 }
 
+/* By columns: the transposed matrix, row by row, with the leading dimension LD. */
+static mc_status lay_out(mc_dense *dense, int64_t ld, mc_diag *diag) {
+    mc_dense turned;
+    mc_status status = mc_dense_transpose(dense, ld, &turned, diag);
+    if (status != MC_OK) return status;
+    mc_dense_free(dense);
+    *dense = turned;
+    return MC_OK;
+}
+
 /* -- Before the matrix fits */
 
 static mc_status read_files(product_session *s, mc_diag *diag) {
@@ -160,10 +170,14 @@ static mc_status read_files(product_session *s, mc_diag *diag) {
     for (size_t i = 0; i < s->base.op->operand_count && status == MC_OK; i++) {
         const operand_row *operand = &s->base.op->operands[i];
         const char *file = options_of(s)->files[i];
+        if (file == NULL && options_of(s)->majors[i] != 0)
+            return mc_fail(diag, MC_USAGE, "--%s-major goes with --%s", operand->name, operand->name);
         if (file == NULL || operand->kind != OPERAND_DENSE) continue;
         if (!operand_is_there(&s->base.shape, operand))
             return mc_fail(diag, MC_CANNOT, "--%s: the kernel takes none", operand->name);
         status = mc_dense_read(file, &s->given[i], diag);
+        if (status == MC_OK && options_of(s)->majors[i] == 1 + MC_MAJOR_COLUMN)
+            status = lay_out(&s->given[i], operand_tight(s->given[i].type, s->given[i].rows), diag);
     }
     return status;
 }
@@ -178,16 +192,6 @@ mc_status inputs_prepare(product_session *s, const mc_kernel *kernel, mc_diag *d
 }
 
 /* -- Operands */
-
-/* By columns: the transposed matrix, row by row, with the leading dimension LD. */
-static mc_status lay_out(mc_dense *dense, int64_t ld, mc_diag *diag) {
-    mc_dense turned;
-    mc_status status = mc_dense_transpose(dense, ld, &turned, diag);
-    if (status != MC_OK) return status;
-    mc_dense_free(dense);
-    *dense = turned;
-    return MC_OK;
-}
 
 /* The whole operand, rows x cols, as it was given, or random. LD: of its rows. */
 static mc_status make_rows(const product_session *s, size_t i, mc_type type, int64_t ld, mc_dense *made,

@@ -16,11 +16,14 @@
 typedef struct plan_options {
     tune_options problem;
     const char *ptx_file;
+    int b_major; /* mc_major, from 1; 0: not given */
 } plan_options;
 
 static const cmd_option plan_table[] = {
     {"ptx", 0, OPTION_TEXT, offsetof(plan_options, ptx_file), "FILE", 0, 0,
      "write the kernel's PTX here; the problem has to be one"},
+    {"b-major", 0, OPTION_CHOICE, offsetof(plan_options, b_major), "row|column", 0, 0,
+     "SpMM: how B lies; column: token by token, which a kernel transposes first (row)"},
 };
 
 typedef struct planner {
@@ -39,6 +42,7 @@ typedef struct planned {
     const tune_source *source;
     plan_problem problem;
     mc_plan_info info;
+    size_t workspace;
     const mc_kernel *kernel; /* NULL: C has no elements, and needs none */
     json_t *facts;           /* what mcgen --describe --json says of the kernel */
 } planned;
@@ -72,6 +76,12 @@ static void print_kernel(const planner *t, const planned *p) {
            c->block[0] * c->block[1] * c->block[2], c->shared_static + c->shared_dynamic,
            fact(p, "register_estimate"));
     printf("fields     %s\n", shown(p->info.fields).text);
+    if (p->info.transpose_fields[0] == '\0') return;
+    printf("transpose  %s\n", shown(p->info.transpose_fields).text);
+    if (p->info.transpose_microseconds > 0)
+        printf("           some %.2f us%s, before the kernel\n", p->info.transpose_microseconds,
+               t->device.capability == 0 ? " on a GPU" : "");
+    printf("workspace  %zu bytes\n", p->workspace);
 }
 
 static void print_plan(const planner *t, const planned *p) {
@@ -94,6 +104,14 @@ static json_t *problem_json(const plan_problem *problem) {
     return json;
 }
 
+/* Of a B by columns. */
+static bool put_transpose(const planned *p, json_t *json) {
+    json_t *transpose = json_pack("{s:o, s:f}", "fields", shown_json(p->info.transpose_fields), "estimate_us",
+                                  p->info.transpose_microseconds);
+    return json_object_set_new(json, "transpose", transpose) == 0 &&
+           json_object_set_new(json, "workspace_bytes", json_integer((json_int_t)p->workspace)) == 0;
+}
+
 static bool put_kernel(const planner *t, const planned *p, json_t *json) {
     char hash[17];
     const mc_contract *c = mc_kernel_contract(p->kernel);
@@ -107,6 +125,7 @@ static bool put_kernel(const planner *t, const planned *p, json_t *json) {
     json_decref(kernel);
     if (p->info.origin == MC_ORIGIN_NEAR)
         whole &= json_object_set_new(json, "distance", json_real(p->info.distance)) == 0;
+    if (p->info.transpose_fields[0] != '\0') whole &= put_transpose(p, json);
     return whole && cost_put(json, is_measured(p) ? "measured" : "estimate", p->info.microseconds,
                              in_instructions(t, p));
 }
@@ -171,9 +190,11 @@ static mc_status plan_problem_at(planner *t, const tune_source *source, int64_t 
     planned p = {.source = source, .info = {.size = sizeof p.info}};
     mc_plan *plan = NULL;
     config.tuning = policy();
+    if (t->options->b_major != 0) config.b_major = (mc_major)(t->options->b_major - 1);
     mc_status status = plan_problem_of(&config, matrix, &p.problem, diag);
     if (status == MC_OK) status = mc_plan_create(t->context, &config, &plan, diag);
     if (status == MC_OK) status = mc_plan_get_info(plan, &p.info, diag);
+    p.workspace = mc_plan_workspace(plan);
     if (status == MC_OK) status = show_kernel(t, &p, diag);
     mc_plan_destroy(plan);
     return status;

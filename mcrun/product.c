@@ -78,7 +78,7 @@ static const session_calls calls = {prepare, expect, run, write_out, inputs_sour
 
 /* -- Options: a row for each size that no matrix gives, each dense operand, each leading dimension */
 
-enum { MOST_ROWS = MEMBERS + 3 * MAX_OPERANDS + PRODUCT_ALIASES + 2, HELP_BYTES = 96, NAME_BYTES = 24 };
+enum { MOST_ROWS = MEMBERS + 4 * MAX_OPERANDS + PRODUCT_ALIASES + 2, HELP_BYTES = 96, NAME_BYTES = 24 };
 
 typedef struct product_command_data {
     cmd command;
@@ -115,6 +115,14 @@ static void add_sizes(product_command_data *d, const mc_operator *o) {
                                  INT32_MAX, o->aliases[i].help});
 }
 
+/* The next row's option: PREFIX and a factor's. */
+static const char *option_name(product_command_data *d, const char *prefix, const char *operand) {
+    char option[FACTOR_OPTION];
+    factor_option(operand, option);
+    snprintf(d->names[d->count], NAME_BYTES, "%s%s", prefix, option);
+    return d->names[d->count];
+}
+
 static void add_operand(product_command_data *d, const operand_row *operand, size_t place) {
     const char *rows = problem_members[operand->rows].name, *cols = problem_members[operand->cols].name;
     if (operand->kind != OPERAND_DENSE) return;
@@ -126,16 +134,13 @@ static void add_operand(product_command_data *d, const operand_row *operand, siz
                                               ? "%s x %s, whatever the spec's layout (random)"
                                               : "%s x %s (random)",
                                           rows, cols)});
+    if (operand_is_transposed(operand))
+        add_row(d,
+                &(cmd_option){option_name(d, "", problem_members[operand->major].name), 0, OPTION_CHOICE,
+                              offsetof(product_options, majors) + place * sizeof(int), "row|column", 0, 0,
+                              add_help(d, "column: the file is %s x %s, a row for each token", cols, rows)});
     if (operand->ld != NO_MEMBER)
         add_member(d, operand->ld, "L", add_help(d, "leading dimension of %s%s", operand->name, ""));
-}
-
-/* The next row's option: PREFIX and a factor's. */
-static const char *option_name(product_command_data *d, const char *prefix, const char *operand) {
-    char option[FACTOR_OPTION];
-    factor_option(operand, option);
-    snprintf(d->names[d->count], NAME_BYTES, "%s%s", prefix, option);
-    return d->names[d->count];
 }
 
 /* A factor that problem.c has no row for; where to write it, if kernels may compute it. */

@@ -58,9 +58,9 @@ typedef enum mc_type {
    elements from column to column. ROWS: row-major. */
 typedef enum mc_layout { MC_LAYOUT_COLUMNS, MC_LAYOUT_ROWS } mc_layout;
 
-/* How the C and the residual of an SpMM lie in memory. ROW: row-major, n elements beside one another.
-   COLUMN: column-major, the m elements of a column (a token) beside one another, ldc elements from column to
-   column. */
+/* How the B, the C and the residual of an SpMM lie in memory. ROW: row-major, n elements beside one another.
+   COLUMN: column-major, the elements of a column (a token), k of B and m of C, beside one another, ldb or ldc
+   elements from column to column. */
 typedef enum mc_major { MC_MAJOR_ROW, MC_MAJOR_COLUMN } mc_major;
 
 /* The order of the vectors in the C of an SDDMM; the number is the slots of a stride.
@@ -241,7 +241,7 @@ MC_API mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, voi
 /* One problem, and the kernel for it, ready to be launched. */
 typedef struct mc_plan mc_plan;
 
-/* SPMM:  C[m,n] = A[m,k] B[k,n], the matrix is A; B row-major, C as c_major.
+/* SPMM:  C[m,n] = A[m,k] B[k,n], the matrix is A; B as b_major, C as c_major.
    SDDMM: C = A[m,k] B[k,n] where the matrix, a mask of m x n, has vectors; A row-major, B as b_layout, C as
           c_order says.
    QUANTISE: C = A[m,n] with other elements, turned round as b_layout says: integers round(A / scale), or
@@ -300,6 +300,10 @@ typedef struct mc_plan_config {
     mc_residual residual;
     int64_t ldr, r_stride;
     mc_major c_major; /* SpMM: how C and the residual lie; ldc and ldr are at least m where it is COLUMN */
+    /* SpMM: how B lies; ldb is at least k where it is COLUMN. Kernels read rows: each execution then launches
+       two, of which the first writes B's rows into the workspace, and the second multiplies these. Not for a
+       b of 4 bits */
+    mc_major b_major;
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no
@@ -333,13 +337,20 @@ typedef struct mc_plan_info {
     int64_t c_elements;  /* of C, of a batch one product's, without gaps */
     const char *reason;  /* why this kernel, a line for people: "the least estimate of 41 kernels ..." */
     double distance;     /* NEAR: how far the recorded problem is (docs/tuning.md); else 0 */
+    /* b_major COLUMN: the kernel that writes B's rows, and what it is estimated or measured to take; all
+       above is of the one that multiplies. "": there is none */
+    const char *transpose_fields;
+    double transpose_microseconds;
 } mc_plan_info;
 
 /* Fills INFO, whose size is set. Strings live as long as the plan. */
 MC_API mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *diag);
 
-/* Bytes on the device that mc_execute wants as WORKSPACE, at a multiple of 16; one serves one stream. 0: it
-   wants none. */
+/* Bytes on the device that mc_execute wants as WORKSPACE, at a multiple of 16. It is the caller's: executions
+   that may overlap in time, of one plan on two streams too, want one each, and those of one stream may share
+   one, also those of several plans. What it holds between executions is of no use. 0: none is wanted. With
+   b_major COLUMN: B's rows, k times n elements of each product that has a B of its own, n rounded up to 16
+   bytes. */
 MC_API size_t mc_plan_workspace(const mc_plan *plan);
 
 /* One operand by its name: where it lies, or, of a factor per tensor, its value. */
@@ -362,9 +373,10 @@ typedef struct mc_args {
     size_t list_count;
 } mc_args;
 
-/* Puts one launch on STREAM (a CUstream; NULL: the default one) and returns: nothing is allocated, compiled,
-   locked or read. On the simulator it has run when the call returns. MC_CANNOT for an address that is missing
-   or not aligned as the plan says. */
+/* Puts one launch, or with b_major COLUMN two, on STREAM (a CUstream; NULL: the default one) and returns:
+   nothing is allocated, compiled, locked or read. On the simulator it has run when the call returns.
+   MC_CANNOT, before anything is launched, for an address or a workspace that is missing or not aligned as the
+   plan says. */
 MC_API mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address workspace, void *stream,
                             mc_diag *diag);
 

@@ -28,8 +28,10 @@ typedef struct operand_row {
     problem_member only_if;        /* it is there only where this member is set; NO_MEMBER: always */
     problem_member stride;         /* from a product of a batch to the next; NO_MEMBER: all have the same */
     bool by_layout;                /* it is stored by columns if the problem's layout says so */
-    problem_member major;          /* DENSE: the member that says so, an mc_major; NO_MEMBER: none */
-    problem_member per;            /* FACTOR: the member that says what there is one for */
+    /* DENSE: the member that says so, an mc_major; NO_MEMBER: none. Where specs have no field for it kernels
+       read rows, and plans transpose the operand first (problem/transpose.h) */
+    problem_member major;
+    problem_member per; /* FACTOR: the member that says what there is one for */
     /* FACTOR: the member that, where it is set, makes it a further output: the kernel computes it, and writes
        an array also where that has one element. Only an operator without a sparse matrix may have one */
     problem_member computed;
@@ -75,6 +77,9 @@ typedef struct mc_operator {
     const operand_row *operands;
     size_t operand_count;
     bool estimates; /* the generator has a model of its kernels' times */
+    /* With one type on both sides, and nothing else asked for, its output is its first operand transposed: of
+       elements of 1, 2 and 4 bytes as integers of that size */
+    bool transposes;
     /* Refuses types and choices that there are no kernels for. MATRIX is the type of the sparse matrix. */
     mc_status (*check)(const plan_problem *problem, mc_type matrix, mc_diag *diag);
     /* Computes the reference's sums, before they are brought into C's type: of all rows, or of the row blocks
@@ -103,6 +108,7 @@ typedef struct mc_operator {
 const mc_operator *operator_of(mc_op op);            /* NULL: there is none */
 const mc_operator *operator_named(const char *name); /* NULL: there is none */
 const mc_operator *operator_at(size_t index);        /* NULL: that is all */
+const mc_operator *operator_transposing(void);       /* the one that transposes */
 
 /* -- What follows from a row */
 
@@ -119,6 +125,8 @@ void operand_title(const operand_row *operand, char title[OPERAND_TITLE]);
 mc_dense operand_shape(const plan_problem *problem, const operand_row *operand);
 /* Whether a DENSE operand is stored by columns. */
 bool operand_is_turned(const plan_problem *problem, const operand_row *operand);
+/* Whether OPERAND may lie by columns where kernels read rows, so that plans transpose it. */
+bool operand_is_transposed(const operand_row *operand);
 /* Whether OPERAND is there, by its only_if. */
 bool operand_is_there(const plan_problem *problem, const operand_row *operand);
 /* Whether LD is the leading dimension of an operand that is not there. */

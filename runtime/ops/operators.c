@@ -25,6 +25,12 @@ const mc_operator *operator_named(const char *name) {
     return NULL;
 }
 
+const mc_operator *operator_transposing(void) {
+    size_t i = 0;
+    while (!operators[i]->transposes) i++;
+    return operators[i];
+}
+
 /* -- Operands */
 
 const operand_row *operator_out(const mc_operator *o) { return &o->operands[o->operand_count - 1]; }
@@ -44,6 +50,11 @@ void operand_title(const operand_row *operand, char title[OPERAND_TITLE]) {
 bool operand_is_turned(const plan_problem *problem, const operand_row *operand) {
     return (operand->by_layout && problem->layout == MC_LAYOUT_COLUMNS) ||
            member_get(problem, operand->major) == MC_MAJOR_COLUMN;
+}
+
+bool operand_is_transposed(const operand_row *operand) {
+    return operand->kind == OPERAND_DENSE && !operand->out && operand->major != NO_MEMBER &&
+           problem_members[operand->major].field == NULL;
 }
 
 mc_dense operand_shape(const plan_problem *problem, const operand_row *operand) {

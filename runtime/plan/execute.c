@@ -1,5 +1,5 @@
-/* One launch: addresses put in, and off it goes. Nothing here allocates, locks, or reads a file, but for what
-   a failure's message takes. */
+/* One launch, or two: addresses put in, and off they go. Nothing here allocates, locks, or reads a file, but
+   for what a failure's message takes. */
 #include <string.h>
 #include "plan/plan.h"
 
@@ -46,60 +46,91 @@ static mc_status check_list(const plan_launch *plan, const mc_args *args, mc_dia
     return MC_OK;
 }
 
-static mc_status put_addresses(const plan_launch *plan, const mc_args *args, mc_launch *launch,
-                               mc_diag *diag) {
+/* -- Launches with all that an execution brings */
+
+typedef struct execution {
+    const mc_plan *plan;
+    const mc_args *args;
+    mc_address workspace;
+    mc_launch launch, transpose; /* transpose: if the plan has one */
+} execution;
+
+/* Where the kernel finds operand I: an operand that is transposed, in the workspace. */
+static mc_address place_of(const execution *x, size_t i) {
+    const mc_plan *plan = x->plan;
+    if (plan->transpose != NULL && (int)i == plan->transposed) return x->workspace;
+    return address_of(x->args, &plan->launch.operator->operands[i]);
+}
+
+static void put_value(const plan_launch *plan, const mc_args *args, size_t i, mc_launch *launch) {
+    float value = value_of(args, &plan->operator->operands[i]);
+    uint32_t bits;
+    if (plan->arguments[i].value_slot < 0) return;
+    memcpy(&bits, &value, sizeof bits);
+    launch->values[plan->arguments[i].value_slot] = bits;
+}
+
+static mc_status put_addresses(execution *x, mc_diag *diag) {
+    const plan_launch *plan = &x->plan->launch;
     for (size_t i = 0; i < plan->operator->operand_count; i++) {
-        const operand_row *operand = &plan->operator->operands[i];
         const struct plan_argument *argument = &plan->arguments[i];
-        if (argument->value_slot >= 0) {
-            float value = value_of(args, operand);
-            uint32_t bits;
-            memcpy(&bits, &value, sizeof bits);
-            launch->values[argument->value_slot] = bits;
-        }
+        put_value(plan, x->args, i, &x->launch);
         if (!argument->wanted) continue;
-        mc_address address = address_of(args, operand);
+        mc_address address = address_of(x->args, &plan->operator->operands[i]);
         if (address == 0 || (address & (argument->align - 1)) != 0) return refuse(plan, i, address, diag);
-        if (argument->slot >= 0) launch->values[argument->slot] = address;
+        if (argument->slot >= 0) x->launch.values[argument->slot] = place_of(x, i);
     }
     return MC_OK;
 }
 
-static mc_status put_workspace(const plan_launch *plan, mc_address workspace, mc_launch *launch,
-                               mc_diag *diag) {
-    const struct plan_workspace *w = &plan->workspace;
-    if (w->slot == PLAN_NONE) return MC_OK;
+static mc_status check_workspace(const mc_plan *plan, mc_address workspace, mc_diag *diag) {
+    const unsigned align = plan->transpose != NULL ? PLAN_WORKSPACE_ALIGN : plan->launch.workspace.align;
+    if (plan->transpose == NULL && plan->launch.workspace.slot == PLAN_NONE) return MC_OK;
     if (workspace == 0)
-        return mc_fail(diag, MC_CANNOT, "the workspace is missing: this plan wants %zu bytes", w->bytes);
-    if ((workspace & (w->align - 1)) != 0)
+        return mc_fail(diag, MC_CANNOT, "the workspace is missing: this plan wants %zu bytes",
+                       plan_workspace_bytes(plan));
+    if ((workspace & (align - 1)) != 0)
         return mc_fail(diag, MC_CANNOT, "the workspace lies at 0x%llx, which is not a multiple of %u bytes",
-                       (unsigned long long)workspace, w->align);
-    launch->values[w->slot] = workspace;
+                       (unsigned long long)workspace, align);
     return MC_OK;
 }
 
+/* The transpose reads the operand, and writes the workspace's beginning. */
+static void put_workspace(execution *x) {
+    const mc_plan *plan = x->plan, *transpose = plan->transpose;
+    if (plan->launch.workspace.slot != PLAN_NONE)
+        x->launch.values[plan->launch.workspace.slot] = x->workspace + plan->transposed_bytes;
+    if (transpose == NULL) return;
+    const plan_launch *launch = &transpose->launch;
+    x->transpose = launch->launch;
+    x->transpose.values[launch->arguments[0].slot] =
+        address_of(x->args, &plan->launch.operator->operands[plan->transposed]);
+    x->transpose.values[launch->arguments[launch->operator->operand_count - 1].slot] = x->workspace;
+}
+
 /* The context is current. */
-static mc_status put(const mc_plan *plan, const mc_args *args, mc_launch *launch, void *stream,
-                     mc_diag *diag) {
+static mc_status put(execution *x, void *stream, mc_diag *diag) {
+    const mc_plan *plan = x->plan;
     mc_tensor_map maps[MC_MAX_MAPS];
     for (size_t i = 0; i < plan->launch.map_count; i++) {
         const struct plan_map *map = &plan->launch.maps[i];
         mc_tensor tensor = map->tensor;
-        if (plan->launch.arguments[map->argument].wanted)
-            tensor.address = address_of(args, &plan->launch.operator->operands[map->argument]);
+        if (plan->launch.arguments[map->argument].wanted) tensor.address = place_of(x, (size_t)map->argument);
         mc_status status = mc_device_tensor_map(plan->context->device, &tensor, &maps[i], diag);
         if (status != MC_OK) return status;
-        launch->maps[map->slot] = &maps[i];
+        x->launch.maps[map->slot] = &maps[i];
     }
-    return mc_module_put(plan->kernel->module, launch, stream, diag);
+    mc_status status = MC_OK;
+    if (plan->transpose != NULL)
+        status = mc_module_put(plan->transpose->kernel->module, &x->transpose, stream, diag);
+    return status == MC_OK ? mc_module_put(plan->kernel->module, &x->launch, stream, diag) : status;
 }
 
-static mc_status put_elsewhere(const mc_plan *plan, const mc_args *args, mc_launch *launch, void *stream,
-                               mc_diag *diag) {
+static mc_status put_elsewhere(execution *x, void *stream, mc_diag *diag) {
     context_visit visit;
-    mc_status status = context_enter(plan->context, &visit, diag);
-    if (status == MC_OK) status = put(plan, args, launch, stream, diag);
-    context_leave(plan->context, &visit);
+    mc_status status = context_enter(x->plan->context, &visit, diag);
+    if (status == MC_OK) status = put(x, stream, diag);
+    context_leave(x->plan->context, &visit);
     return status;
 }
 
@@ -113,11 +144,13 @@ mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address worksp
         args = &whole;
     }
     if (plan->kernel == NULL) return MC_OK; /* C has no elements */
-    mc_launch launch = plan->launch.launch;
+    execution x;
+    x.plan = plan, x.args = args, x.workspace = workspace, x.launch = plan->launch.launch;
     mc_status status = check_list(&plan->launch, args, diag);
-    if (status == MC_OK) status = put_addresses(&plan->launch, args, &launch, diag);
-    if (status == MC_OK) status = put_workspace(&plan->launch, workspace, &launch, diag);
+    if (status == MC_OK) status = put_addresses(&x, diag);
+    if (status == MC_OK) status = check_workspace(plan, workspace, diag);
     if (status != MC_OK) return status;
-    if (mc_device_is_current(plan->context->device)) return put(plan, args, &launch, stream, diag);
-    return put_elsewhere(plan, args, &launch, stream, diag);
+    put_workspace(&x);
+    if (mc_device_is_current(plan->context->device)) return put(&x, stream, diag);
+    return put_elsewhere(&x, stream, diag);
 }

@@ -142,6 +142,38 @@ static void tune_first(planning *p) {
     mc_diag_destroy(diag);
 }
 
+/* -- An operand by columns */
+
+enum { WORKSPACE_ALIGN = 256 };
+
+static mc_plan *new_plan(mc_context *context, mc_matrix *matrix) {
+    mc_plan *plan = calloc(1, sizeof *plan);
+    if (plan != NULL) plan->context = context, plan->matrix = matrix;
+    return plan;
+}
+
+static mc_status solve(mc_plan *plan, const mc_plan_config *config, mc_tuning tuning, mc_diag *diag);
+
+/* With the usual specs and without tuning, which is the other problem's. */
+static mc_status plan_transpose(mc_plan *plan, const problem_transpose *of, mc_tuning tuning, mc_diag *diag) {
+    const mc_plan_config usual = {.size = sizeof usual};
+    if (of->operand < 0) return MC_OK;
+    plan->transpose = new_plan(plan->context, NULL);
+    if (plan->transpose == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    plan->transpose->problem = of->problem;
+    plan->transposed = of->operand;
+    plan->transposed_bytes = ((size_t)of->bytes + WORKSPACE_ALIGN - 1) / WORKSPACE_ALIGN * WORKSPACE_ALIGN;
+    mc_status status =
+        solve(plan->transpose, &usual, tuning == MC_TUNING_TUNE ? MC_TUNING_REPLAY : tuning, diag);
+    if (status == MC_OK) /* what executions bring is read by the first kernel */
+        plan->launch.arguments[of->operand].align = plan->transpose->launch.arguments[0].align;
+    return status;
+}
+
+size_t plan_workspace_bytes(const mc_plan *plan) {
+    return plan->kernel == NULL ? 0 : plan->transposed_bytes + plan->launch.workspace.bytes;
+}
+
 /* -- The whole */
 
 static mc_status count_elements(const plan_problem *problem, const mc_vsparse *matrix, int64_t *count,
@@ -166,15 +198,11 @@ static mc_status plan_on_device(planning *p, mc_diag *diag) {
     return status;
 }
 
-static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag *diag) {
-    const mc_tuning usual = plan->context->config.tuning;
-    planning p = {.plan = plan,
-                  .config = config,
-                  .tuning = config->tuning != MC_TUNING_ENVIRONMENT ? config->tuning : usual};
+/* Of plan->problem, which is whole. */
+static mc_status solve(mc_plan *plan, const mc_plan_config *config, mc_tuning tuning, mc_diag *diag) {
+    planning p = {.plan = plan, .config = config, .tuning = tuning};
     double begin = clock_seconds();
-    const mc_vsparse *host = matrix_host(plan->matrix);
-    mc_status status = plan_problem_of(config, host, &plan->problem, diag);
-    if (status == MC_OK) status = count_elements(&plan->problem, host, &plan->c_elements, diag);
+    mc_status status = count_elements(&plan->problem, matrix_host(plan->matrix), &plan->c_elements, diag);
     if (status != MC_OK || plan->c_elements == 0) return status;
     status = plan_on_device(&p, diag);
     if (status == MC_OK)
@@ -184,6 +212,17 @@ static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag 
     return status;
 }
 
+static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag *diag) {
+    const mc_tuning usual = plan->context->config.tuning,
+                    tuning = config->tuning != MC_TUNING_ENVIRONMENT ? config->tuning : usual;
+    problem_transpose transpose;
+    mc_status status = plan_problem_of(config, matrix_host(plan->matrix), &plan->problem, diag);
+    if (status == MC_OK) status = plan_problem_transpose(&plan->problem, &transpose, diag);
+    if (status == MC_OK) status = solve(plan, config, tuning, diag);
+    if (status != MC_OK || plan->kernel == NULL) return status;
+    return plan_transpose(plan, &transpose, tuning, diag);
+}
+
 mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan, mc_diag *diag) {
     mc_plan_config whole;
     if (plan == NULL) return check_handle(plan, "plan", diag);
@@ -191,19 +230,18 @@ mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_p
     mc_status status = take_struct(&whole, sizeof whole, config, PLAN_CONFIG_FIRST, "mc_plan_config", diag);
     if (status == MC_OK) status = matrix_check(whole.op, whole.matrix, context, diag);
     if (status != MC_OK) return status;
-    mc_plan *made = calloc(1, sizeof *made);
+    mc_plan *made = new_plan(context, whole.matrix);
     if (made == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    made->context = context;
-    made->matrix = whole.matrix;
     status = plan_fill(made, &whole, diag);
     if (status == MC_OK) *plan = made;
-    else free(made);
+    else mc_plan_destroy(made);
     return status;
 }
 
 void mc_plan_destroy(mc_plan *plan) {
     context_visit visit;
     if (plan == NULL) return;
+    mc_plan_destroy(plan->transpose);
     (void)context_enter(plan->context, &visit, NULL);
     drop_kernel(plan);
     context_leave(plan->context, &visit);
@@ -220,6 +258,7 @@ mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *dia
                         .fields = "",
                         .jit_log = "",
                         .reason = "",
+                        .transpose_fields = "",
                         .c_elements = plan->c_elements};
     if (kernel != NULL) {
         all.spec = plan->choice.spec;
@@ -231,9 +270,11 @@ mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *dia
     } else {
         all.origin = MC_ORIGIN_DEFAULT;
     }
+    if (plan->transpose != NULL) {
+        all.transpose_fields = mc_kernel_fields(plan->transpose->kernel->kernel);
+        all.transpose_microseconds = plan->transpose->choice.microseconds;
+    }
     return give_struct(info, INFO_FIRST, &all, sizeof all, "mc_plan_info", diag);
 }
 
-size_t mc_plan_workspace(const mc_plan *plan) {
-    return plan == NULL || plan->kernel == NULL ? 0 : plan->launch.workspace.bytes;
-}
+size_t mc_plan_workspace(const mc_plan *plan) { return plan == NULL ? 0 : plan_workspace_bytes(plan); }

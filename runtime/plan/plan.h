@@ -9,8 +9,9 @@
 #include "choose/choose.h"
 #include "context/kernels.h"
 #include "context/matrix.h"
+#include "problem/transpose.h"
 
-enum { PLAN_NONE = -1 };
+enum { PLAN_NONE = -1, PLAN_WORKSPACE_ALIGN = 16 /* as mcrt.h says */ };
 
 /* One launch with everything in it that no execution changes. */
 typedef struct plan_launch {
@@ -51,6 +52,14 @@ struct mc_plan {
     loaded_kernel *kernel;
     matrix_packing *packing;
     plan_launch launch;
+    /* What makes rows of an operand that lies by columns, in the workspace: a plan of its own, which is
+       launched first. NULL: there is no such operand */
+    struct mc_plan *transpose;
+    int transposed;          /* that operand's index */
+    size_t transposed_bytes; /* of the rows, which the kernel's own workspace lies behind */
 };
+
+/* Bytes of the workspace. */
+size_t plan_workspace_bytes(const mc_plan *plan);
 
 #endif

@@ -44,7 +44,7 @@ static mc_status check_shape(const mc_kernel *kernel, const char *name, const bi
 /* A field's value that is a word, as a problem has it; 0 where the kernel has no such field. */
 static int64_t word_of(const mc_kernel *kernel, problem_member member) {
     const member_row *row = &problem_members[member];
-    const char *text = mc_kernel_field_text(kernel, row->field);
+    const char *text = row->field != NULL ? mc_kernel_field_text(kernel, row->field) : NULL;
     int64_t value = 0;
     if (text != NULL) (void)word_value(row->field_words, text, &value);
     return value;

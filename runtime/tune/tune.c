@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include "base/clock.h"
 #include "context/matrix.h"
+#include "problem/transpose.h"
 #include "tune/contest.h"
 #include "tune/wire.h"
 
@@ -98,7 +99,9 @@ static mc_status take_job(mc_context *context, const mc_plan_config *problem, tu
                       .matrix = matrix_host(problem->matrix),
                       .specs = problem->specs,
                       .spec_count = problem->spec_count};
-    return plan_problem_of(problem, job->matrix, &job->problem, diag);
+    problem_transpose ahead; /* which is not tuned */
+    status = plan_problem_of(problem, job->matrix, &job->problem, diag);
+    return status == MC_OK ? plan_problem_transpose(&job->problem, &ahead, diag) : status;
 }
 
 /* The matrix's values stay as they are meanwhile. */

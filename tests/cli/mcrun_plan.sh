@@ -32,6 +32,20 @@ expect 0 'kernel     none: C has no elements' plan "$spec" none.smtx --n 8
 expect 1 '--ptx: C has no elements' plan "$spec" none.smtx --n 8 --ptx none.ptx
 check 'no PTX' test ! -e none.ptx
 
+# A B by columns: two kernels, and what they want of memory
+expect 0 'workspace  8192 bytes' plan "$spec" m.smtx --n 50 --b-major column
+check 'the transpose' grep -q '^transpose  op=quantise .*lhs=s8 out=s8 scale=none .* m=50 n=128 lda=128 ldc=64$' "$work/stdout"
+check 'the product' grep -q '^fields     op=spmm .*n=50 k=128 ldb=64 ' "$work/stdout"
+plan "$spec" m.smtx --n 50 --b-major column --json >columns.json
+json columns.json problem.b_major column
+json columns.json workspace_bytes 8192
+check 'the transpose in JSON' grep -q '"transpose": {"fields": "op=quantise ' columns.json
+expect 0 'fields     ' plan "$spec" m.smtx --n 50 --b-major row
+check 'one kernel' test "$(grep -c 'transpose\|workspace' "$work/stdout")" = 0
+expect 1 'b is s4, of which two rows would share a byte' plan "$specs/spmm_l4r4.lua" m.smtx --n 64 --b-major column
+expect 2 'b_major is set, which only an SpMM has' plan "$specs/sddmm_l8r8.lua" m.smtx --k 64 --b-major column
+expect 2 "--b-major: 'rows' is not one of row|column" plan "$spec" m.smtx --n 50 --b-major rows
+
 # Measured, and near; on the simulator instructions and no time
 "$mcrun" tune --device sim --candidates 3 "$spec" m.smtx --n 64 >/dev/null || complain 'tune failed'
 plan "$spec" m.smtx --n 64,72 --json >lines

@@ -68,6 +68,17 @@ for type in s8 s16 s32 f16; do
     same again.npy plain.npy
 done
 
+# B's file by columns is the same B
+"$mcrun" matrix-gen --rows 4 --cols 48 --sparsity 0.5 -o a.smtx || exit 1
+product() { "$mcrun" spmm "$specs/spmm_l8r8.lua" a.smtx --device sim "$@"; }
+as_is --set lhs=s8 --set layout=rows --m 20 --n 48 --out tokens.npy >/dev/null
+as_is --set lhs=s8 --x tokens.npy --out rows.npy >/dev/null
+expect 0 'verdict    exact' product --b tokens.npy --b-major column --ldb 32 --out of_tokens.npy
+expect 0 'N 20' product --b rows.npy --b-major row --out of_rows.npy
+same of_tokens.npy of_rows.npy
+expect 1 'tokens.npy has 20 rows, A 48 columns' product --b tokens.npy
+expect 2 '--b-major goes with --b' product --b-major column
+
 # What is refused
 expect 2 'want "none"' as_is --set lhs=s8 --set scale=row
 expect 2 'out must be the same type' as_is --set lhs=s8 --set out=s16

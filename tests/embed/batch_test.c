@@ -32,6 +32,24 @@ static mc_address put_all(batch *of, const mc_dense *first, int64_t stride, uint
     return base;
 }
 
+/* B's, as they lie. */
+static mc_address put_b(batch *of, uint64_t seed) {
+    product *p = &of->one;
+    mc_dense first = product_stored(p, &p->b);
+    of->b_stride = stride_of(p->config.b_stride, first.rows * first.ld);
+    int64_t elements = (of->count - 1) * of->b_stride + first.rows * first.ld;
+    mc_address base = product_reserve(p, mc_type_size(first.type, elements), p->kind->offset);
+    for (int64_t z = 0; z < of->count; z++) {
+        of->b[z] = product_dense(first.type, p->b.rows, p->b.cols, p->b.ld,
+                                 of->b_stride == 0 ? seed : seed + (uint64_t)z);
+        mc_dense stored = product_stored(p, &of->b[z]);
+        product_write(p, base + (mc_address)mc_type_size(first.type, z * of->b_stride), &stored);
+        mc_dense_free(&stored);
+    }
+    mc_dense_free(&first);
+    return base;
+}
+
 static int64_t c_elements(const batch *of) { return of->c_rows * of->c_ld; }
 
 static void open_c(batch *of) {
@@ -49,8 +67,7 @@ static bool batch_open(batch *of, mc_context *context, const product_kind *kind,
     *of = (batch){.count = kind->config.batch};
     if (!product_open(&of->one, context, kind, seed)) return false;
     product *p = &of->one;
-    of->b_stride = stride_of(p->config.b_stride, p->b.rows * p->b.ld);
-    p->args.b = put_all(of, &p->b, of->b_stride, seed + 100, of->b);
+    p->args.b = put_b(of, seed + 100);
     if (p->config.op == MC_OP_SDDMM) {
         of->a_stride = stride_of(p->config.a_stride, p->a.rows * p->a.ld);
         p->args.a = put_all(of, &p->a, of->a_stride, seed + 200, of->a);
@@ -110,7 +127,7 @@ static void check_products(batch *of) {
     char *all = malloc(bytes);
     memset(all, POISON, bytes);
     (void)worked("poison", mc_memory_write(p->context, of->c, all, bytes, diag));
-    if (worked(p->kind->name, mc_execute(p->plan, &p->args, 0, NULL, diag)) &&
+    if (worked(p->kind->name, mc_execute(p->plan, &p->args, p->workspace, NULL, diag)) &&
         worked("mc_memory_read", mc_memory_read(p->context, of->c, all, bytes, diag)))
         for (int64_t z = 0; z < of->count; z++) {
             compare(of, all, z);
@@ -227,6 +244,18 @@ static const product_kind kinds[] = {
                 .mask_values = true,
                 .batch = 2,
                 .a_stride = MC_SHARED}},
+    {"SpMM, B's by columns, open", MC_S8, 4, SMALL,
+     .config = {.c = MC_S32,
+                .n = 52,
+                .ldb = 112,
+                .batch = 3,
+                .shapes = MC_SHAPES_OPEN,
+                .b_major = MC_MAJOR_COLUMN,
+                OF(direct)}},
+    {"SpMM, B's of 16 bits by columns, wide strides", MC_S16, 8, SMALL,
+     .config = {.b = MC_S16, .c = MC_S32, .n = 33, .b_stride = 4000, .batch = 3, .b_major = MC_MAJOR_COLUMN}},
+    {"SpMM, one B by columns", MC_S8, 8, SMALL,
+     .config = {.c = MC_S32, .n = 40, .batch = 2, .b_stride = MC_SHARED, .b_major = MC_MAJOR_COLUMN}},
     /* What plans find on their own. */
     {"SpMM, usual", MC_S8, 8, SMALL, .config = {.c = MC_S32, .n = 128, .batch = 3}},
     {"SDDMM, usual", MC_S8, 8, SMALL, .config = {.op = MC_OP_SDDMM, .c = MC_S32, .k = 64, .batch = 3}},
@@ -274,6 +303,9 @@ static const struct {
     {"c_stride is 1633, must be even: two elements of s4 share a byte",
      MC_CANNOT,
      {.c = MC_S4, .n = 33, .scale = MC_PER_TENSOR, .batch = 3, .align = 1, .c_stride = 1633}},
+    {"B lies by columns: its rows would have 2147484800 elements, there may be up to 2147483647",
+     MC_CANNOT,
+     {.c = MC_S32, .n = 21474836, .batch = 2, .b_major = MC_MAJOR_COLUMN}},
     {"given_values has no exact sums",
      MC_CANNOT,
      {.c = MC_S64, .n = 64, .exact = true, .given_values = true}},

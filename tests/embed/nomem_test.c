@@ -72,6 +72,18 @@ static mc_status do_cold_plan(bench *b) {
     return plan_and_execute(b, b->n);
 }
 
+/* Of two kernels. */
+static mc_status do_transposed_plan(bench *b) {
+    mc_plan_config config = layer_problem(b->matrix, USUAL_N);
+    mc_plan *plan = NULL;
+    config.b_major = MC_MAJOR_COLUMN;
+    mc_status status = mc_plan_create(b->context, &config, &plan, diag);
+    CHECK((plan != NULL) == (status == MC_OK), "plan %d, status %d", plan != NULL, (int)status);
+    CHECK(plan == NULL || mc_plan_workspace(plan) > 0, "no workspace");
+    mc_plan_destroy(plan);
+    return status;
+}
+
 static mc_status do_execute(bench *b) {
     return layer_execute(b->context, b->plan, SEED, USUAL_N, &b->wrong, diag);
 }
@@ -125,6 +137,7 @@ static const struct phase {
     {"plan, cold", do_cold_plan, MC_CACHE_OFF, 30},
     {"plan, the choice cached", do_warm_plan, MC_CACHE_READ_WRITE, 60},
     {"plan, all of it cached", do_cold_plan, MC_CACHE_READ_WRITE, 60},
+    {"plan, B by columns", do_transposed_plan, MC_CACHE_OFF, 30},
     {"execution", do_execute, MC_CACHE_OFF, 60},
     {"new values", do_values, MC_CACHE_OFF, 60},
     {"tuning", do_tuning, MC_CACHE_READ_WRITE, 6},

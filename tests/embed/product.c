@@ -71,7 +71,8 @@ static void make_operands(product *p, uint64_t seed) {
     bool spmm = c->op == MC_OP_SPMM;
     int64_t m = p->host.rows, n = spmm ? c->n : p->host.cols, k = spmm ? p->host.cols : c->k;
     bool columns = !spmm && c->b_layout == MC_LAYOUT_COLUMNS;
-    p->b = product_dense(c->b, columns ? n : k, columns ? k : n, c->ldb, seed + 1);
+    int64_t ldb = c->b_major == MC_MAJOR_COLUMN ? 0 : c->ldb; /* of rows, which the reference reads */
+    p->b = product_dense(c->b, columns ? n : k, columns ? k : n, ldb, seed + 1);
     if (!spmm) p->a = product_dense(c->a, m, k, c->lda, seed + 2);
     p->ldc = spmm ? at_least(c->ldc, c->c, n) : 0;
     if (c->residual != MC_RESIDUAL_NONE)
@@ -81,6 +82,16 @@ static void make_operands(product *p, uint64_t seed) {
     p->b_scale = factors(c->b_scale, m, n, mc_scale_fill, seed + 5);
     for (int64_t i = 0; i < mc_per_count(c->b_scale, m, n); i++) p->b_scale[i] *= 0x1p12F;
     p->c_scale = 0.75F, p->zero = c->zero != MC_PER_NONE ? -11 : 0;
+}
+
+mc_dense product_stored(const product *p, const mc_dense *b) {
+    const mc_plan_config *c = &p->config;
+    bool turned = c->b_major == MC_MAJOR_COLUMN;
+    mc_dense stored = {0};
+    int64_t ld = turned ? at_least(c->ldb, c->b, b->rows) : b->ld;
+    if (turned) (void)worked("mc_dense_transpose", mc_dense_transpose(b, ld, &stored, diag));
+    else (void)worked("mc_dense_convert", mc_dense_convert(b, "B", b->type, ld, &stored, diag));
+    return stored;
 }
 
 /* -- Into the device */
@@ -108,6 +119,13 @@ static mc_address put_dense(product *p, const mc_dense *dense) {
     return address;
 }
 
+static mc_address put_b(product *p) {
+    mc_dense stored = product_stored(p, &p->b);
+    mc_address address = put_dense(p, &stored);
+    mc_dense_free(&stored);
+    return address;
+}
+
 static mc_address put_factors(product *p, mc_per per, const float *values, int64_t rows, int64_t cols) {
     int64_t bytes = mc_per_count(per, rows, cols) * (int64_t)sizeof *values;
     if (per == MC_PER_NONE || per == MC_PER_TENSOR) return 0;
@@ -125,7 +143,7 @@ bool product_open(product *p, mc_context *context, const product_kind *kind, uin
     make_operands(p, seed);
     int64_t n = p->config.op == MC_OP_SPMM ? p->config.n : p->host.cols;
     p->args = (mc_args){.size = sizeof p->args,
-                        .b = put_dense(p, &p->b),
+                        .b = put_b(p),
                         .scale = put_factors(p, p->config.scale, p->scale, p->host.rows, n),
                         .bias = put_factors(p, p->config.bias, p->bias, p->host.rows, n),
                         .scale_value = p->scale[0]};
@@ -144,7 +162,12 @@ bool product_open(product *p, mc_context *context, const product_kind *kind, uin
 }
 
 bool product_plan(product *p) {
-    return worked(p->kind->name, mc_plan_create(p->context, &p->config, &p->plan, diag));
+    if (!worked(p->kind->name, mc_plan_create(p->context, &p->config, &p->plan, diag))) return false;
+    size_t bytes = mc_plan_workspace(p->plan);
+    if (bytes == 0) return true;
+    if (!worked("workspace", mc_memory_create(p->context, bytes, &p->workspace, diag))) return false;
+    p->buffers[p->buffer_count++] = p->workspace;
+    return true;
 }
 
 void product_close(product *p) {
@@ -280,7 +303,7 @@ void product_compare(const product *p) {
 void product_check(const product *p) {
     product_poison(p);
     mc_diag_clear(diag);
-    if (worked(p->kind->name, mc_execute(p->plan, &p->args, 0, NULL, diag)) &&
+    if (worked(p->kind->name, mc_execute(p->plan, &p->args, p->workspace, NULL, diag)) &&
         worked("mc_synchronize", mc_synchronize(p->context, NULL, diag)))
         product_compare(p);
 }

@@ -30,6 +30,7 @@ typedef struct product {
     float c_scale, zero;
     mc_argument list[4]; /* these, and the residual */
     mc_args args;
+    mc_address workspace; /* of the plan */
     mc_address buffers[10];
     size_t buffer_count;
 } product;
@@ -63,6 +64,8 @@ void product_close(product *p);
 mc_dense product_dense(mc_type type, int64_t rows, int64_t cols, int64_t ld, uint64_t seed);
 /* Device memory that product_close frees: OFFSET bytes past an aligned address. */
 mc_address product_reserve(product *p, int64_t bytes, unsigned offset);
+/* A B of P's as it lies on the device: itself, or by columns; the caller frees. */
+mc_dense product_stored(const product *p, const mc_dense *b);
 /* Gaps stay unwritten: the simulator stops who reads them. */
 void product_write(const product *p, mc_address address, const mc_dense *dense);
 

@@ -214,6 +214,7 @@ const mc_operator operator_quantise = {
                HAS(c_stride),
     .matrix = {.rows = MEMBER_m},
     .size = MEMBER_n,
+    .transposes = true,
     .operands = operands,
     .operand_count = sizeof operands / sizeof *operands,
     .check = check,

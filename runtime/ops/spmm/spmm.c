@@ -30,6 +30,7 @@ static const operand_row operands[] = {
            .rows = MEMBER_k,
            .cols = MEMBER_n,
            .ld = MEMBER_ldb,
+           .major = MEMBER_b_major,
            .stride = MEMBER_b_stride,
            .argument = offsetof(mc_args, b)},
     [SCALE] = {.name = "scale",
@@ -81,6 +82,10 @@ static mc_status check_own_factors(const plan_problem *p, mc_diag *diag) {
         return mc_fail(diag, MC_CANNOT,
                        "c is %s, of which two columns share a byte: c_major must be MC_MAJOR_ROW",
                        mc_type_text(p->out));
+    if (p->b_major == MC_MAJOR_COLUMN && mc_type_bytes(p->rhs) == 0)
+        return mc_fail(diag, MC_CANNOT,
+                       "b is %s, of which two rows would share a byte: b_major must be MC_MAJOR_ROW",
+                       mc_type_text(p->rhs));
     return MC_OK;
 }
 
@@ -177,7 +182,7 @@ const mc_operator operator_spmm = {
                HAS(exact) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(ldb) |
                HAS(ldc) | HAS(batch) | HAS(b_stride) | HAS(c_stride) | HAS(values_stride) |
                HAS(given_values) | HAS(b_scale) | HAS(c_scale) | HAS(zero) | HAS(residual) | HAS(ldr) |
-               HAS(r_stride) | HAS(c_major),
+               HAS(r_stride) | HAS(c_major) | HAS(b_major),
     .matrix = {true, "A", "MATRIX", MEMBER_lhs, MEMBER_m, MEMBER_k, NO_MEMBER},
     .size = MEMBER_n,
     .operands = operands,
