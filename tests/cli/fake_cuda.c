@@ -301,9 +301,12 @@ EXPORT int cuModuleUnload(void *module) {
     return unmake("cuModuleUnload");
 }
 
+static int is_other; /* the last function that was asked for */
+
 EXPORT int cuModuleGetFunction(void **function, void *module, const char *name) {
     (void)module;
     *function = &handles[FUNCTION];
+    is_other = fake->other != NULL && strncmp(name, fake->other, strlen(fake->other)) == 0;
     int result = in_context(call("cuModuleGetFunction %s", name));
     return result == 0 && strcmp(name, "absent") == 0 ? NOT_FOUND : result;
 }
@@ -317,7 +320,8 @@ EXPORT int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size
     (void)function;
     *offset = 8 * index;
     *size = fake->map_at != 0 && index == fake->map_at ? 128 : 8;
-    return index < (fake->params ? fake->params : 2) ? 0 : FAILURE;
+    size_t count = is_other && fake->other != NULL ? fake->other_params : fake->params ? fake->params : 2;
+    return index < count ? 0 : FAILURE;
 }
 
 EXPORT int cuFuncLoad(void *function) {

@@ -46,7 +46,13 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
 
 static uint64_t launched[MC_MAX_PARAMS];
 
+static size_t launches, first_count; /* first_count: parameters of the first one, where these are others */
+static uint64_t first_launched[MC_MAX_PARAMS];
+
 static void keep_values(void *const *params) {
+    bool other = launches++ == 0 && first_count > 0;
+    for (size_t i = 0; other && i < first_count; i++) first_launched[i] = *(const uint64_t *)params[i];
+    if (other) return;
     for (size_t i = 0; i < fake->params; i++) memcpy(&launched[i], params[i], sizeof launched[i]);
 }
 
@@ -79,7 +85,8 @@ static bool make_plan(product *p) {
 static void execute(const product *p, const char *log) {
     fake->log[0] = '\0';
     allocations = locks = 0;
-    mc_status status = mc_execute(p->plan, &p->args, 0, &handles[CALLERS_STREAM], diag);
+    launches = 0;
+    mc_status status = mc_execute(p->plan, &p->args, p->workspace, &handles[CALLERS_STREAM], diag);
     CHECK(allocations == 0 && locks == 0, "%d allocations, %d locks", allocations, locks);
     CHECK(status == MC_OK, "%s", mc_diag_text(diag));
     char calls[sizeof fake->log] = "";
@@ -119,6 +126,9 @@ static const product_kind tensor = {"one scale, open", MC_S8, 8, SMALL,
 static const product_kind mapped = {
     "a tensor map", MC_S8, 8, SMALL,
     .config = {.c = MC_S32, .n = 64, .ldb = 80, .specs = ring, .spec_count = 1}};
+static const product_kind columns = {
+    "a B by columns", MC_S8, 8, SMALL,
+    .config = {.c = MC_S32, .n = 64, .b_major = MC_MAJOR_COLUMN, .specs = gather, .spec_count = 1}};
 static const product_kind mask = {"SDDMM", MC_S8, 8, SMALL,
                                   .config = {.op = MC_OP_SDDMM,
                                              .c = MC_S32,
@@ -205,6 +215,34 @@ static void test_sampled(mc_context *context) {
         mc_kernel_destroy(kernel);
     }
     product_close(&p);
+}
+
+/* -- A B by columns: two launches, the first of B's transpose, whose shapes are fixed */
+
+static void test_transpose(mc_context *context) {
+    product p;
+    fake->other = "quantise", fake->other_params = first_count = 2;
+    if (product_open(&p, context, &columns, 8) && make_plan(&p)) {
+        mc_kernel *kernel = kernel_of(p.plan);
+        (void)worked("workspace", mc_memory_create(context, mc_plan_workspace(p.plan), &p.workspace, diag));
+        p.buffers[p.buffer_count++] = p.workspace;
+        execute(&p, ENTERING(LAUNCH LAUNCH));
+        CHECK(first_launched[0] == p.args.b && first_launched[1] == p.workspace);
+        CHECK(value_of(mc_kernel_contract(kernel), "b") == p.workspace);
+        CHECK(value_of(mc_kernel_contract(kernel), "c") == p.args.c);
+        CHECK_TEXT(fake->log, "stream the caller's");
+        (void)set_current(&handles[CONTEXT_0]);
+        execute(&p, LAUNCH LAUNCH);
+        fake->calls = 0, fake->fail_at = 1, fake->log[0] = '\0';
+        CHECK(mc_execute(p.plan, &p.args, p.workspace, NULL, diag) == MC_DEVICE, "%s", mc_diag_text(diag));
+        CHECK(fake->calls == 1, "%d calls: what is not transposed is not multiplied", fake->calls);
+        fake->fail_at = 0;
+        mc_diag_clear(diag);
+        (void)set_current(NULL);
+        mc_kernel_destroy(kernel);
+    }
+    product_close(&p);
+    fake->other = NULL, first_count = 0;
 }
 
 /* -- The calling thread's context */
@@ -416,6 +454,7 @@ int main(void) {
         test_scalar(context);
         test_map(context);
         test_sampled(context);
+        test_transpose(context);
         test_context(context);
         test_two_gpus(context);
         test_refusals(context);
