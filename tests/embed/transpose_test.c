@@ -109,9 +109,10 @@ static mc_plan_config problem_of(mc_matrix *matrix, mc_type type, int tokens) {
     return config;
 }
 
-static bool layer_open(layer *l, mc_type type, int tokens) {
+static bool layer_open(layer *l, mc_type type, int tokens, const char *spec) {
     *l = (layer){.matrix = make_matrix(type), .tokens = tokens};
-    const mc_plan_config config = problem_of(l->matrix, type, tokens);
+    mc_plan_config config = problem_of(l->matrix, type, tokens);
+    config.specs = &spec, config.spec_count = spec != NULL;
     if (!worked(mc_type_text(type), mc_plan_create(context, &config, &l->plan, diag))) return false;
     l->x = put_tokens(type, tokens);
     l->y = poisoned(Y_BYTES);
@@ -152,17 +153,72 @@ static void test_layers(void) {
                                     MC_F16, MC_BF16, MC_TF32, MC_E4M3, MC_E5M2};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         layer l;
-        if (layer_open(&l, types[i], i % 2 == 0 ? MOST_TOKENS : 16) &&
+        if (layer_open(&l, types[i], i % 2 == 0 ? MOST_TOKENS : 16, NULL) &&
             worked("execute", execute(&l, l.workspace, NULL)))
             check_layer(&l, mc_type_text(types[i]), false);
         layer_close(&l);
     }
 }
 
+/* Tensor copies from the workspace, and copies of units. */
+static void test_rings(void) {
+    static const struct {
+        mc_type type;
+        const char *spec;
+    } rings[] = {{MC_S8, "spmm_l8r8_tiled"}, {MC_F16, "spmm_f16_tiled"}, {MC_S8, "spmm_l8r8_tiled_sm80"}};
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
+        layer l;
+        if (layer_open(&l, rings[i].type, 50, rings[i].spec) &&
+            worked("execute", execute(&l, l.workspace, NULL)))
+            check_layer(&l, rings[i].spec, false);
+        layer_close(&l);
+    }
+}
+
+/* Two patterns: a token has what the first one multiplies, and behind it what the second one does. */
+static void test_patterns(void) {
+    enum { V = 2, K = 3, N = 4 };
+    static const int8_t values[] = {1, 2, 3, 4, 5, 6},
+                        x[N][2 * K] = {
+                            {1, 0, 2, 0, 3, 0}, {0, 1, 1, 1, 1, 1}, {5, 4, 3, 2, 1, 0}, {9, 9, 9, 9, 9, 9}};
+    static const int32_t row_ptr[] = {0, 2, 3}, col_idx[] = {0, 2, 1};
+    const mc_matrix_config of = {.size = sizeof of,
+                                 .type = MC_S8,
+                                 .vec = V,
+                                 .rows = 2 * V,
+                                 .cols = K,
+                                 .row_ptr = row_ptr,
+                                 .col_idx = col_idx,
+                                 .values = values,
+                                 .patterns = 2};
+    mc_plan_config config = {
+        .size = sizeof config, .b = MC_S8, .c = MC_S32, .n = N, .b_major = MC_MAJOR_COLUMN};
+    mc_args args = {.size = sizeof args};
+    mc_plan *plan = NULL;
+    int32_t c[2 * V][N];
+    if (worked("matrix", mc_matrix_create(context, &of, &config.matrix, diag)) &&
+        worked("plan", mc_plan_create(context, &config, &plan, diag))) {
+        const mc_address workspace = poisoned(mc_plan_workspace(plan));
+        args.b = poisoned(sizeof x), args.c = poisoned(sizeof c);
+        (void)worked("write", mc_memory_write(context, args.b, x, sizeof x, diag));
+        (void)worked("execute", mc_execute(plan, &args, workspace, NULL, diag));
+        (void)worked("read", mc_memory_read(context, args.c, c, sizeof c, diag));
+        for (int i = 0; i < V * N; i++) {
+            int r = i / N, t = i % N;
+            CHECK(c[r][t] == values[r] * x[t][0] + values[V + r] * x[t][2], "(%d, %d) is %d", r, t, c[r][t]);
+            CHECK(c[V + r][t] == values[2 * V + r] * x[t][K + 1], "(%d, %d) is %d", V + r, t, c[V + r][t]);
+        }
+        const mc_address memory[] = {workspace, args.b, args.c};
+        for (int i = 0; i < 3; i++) mc_memory_destroy(context, memory[i]);
+    }
+    mc_plan_destroy(plan);
+    mc_matrix_destroy(config.matrix);
+}
+
 /* Nothing is launched then. */
 static void test_refused(void) {
     layer l;
-    if (layer_open(&l, MC_F16, 16)) {
+    if (layer_open(&l, MC_F16, 16, NULL)) {
         size_t bytes = mc_plan_workspace(l.plan);
         char missing[80];
         CHECK(bytes == 16 * COLS * 2 / 256 * 256 + (16 * COLS * 2 % 256 ? 256 : 0), "%zu", bytes);
@@ -185,7 +241,7 @@ static void test_refused(void) {
 /* B by its name, and workspaces that executions take in turn. */
 static void test_turns(void) {
     layer l;
-    if (layer_open(&l, MC_S8, 33)) {
+    if (layer_open(&l, MC_S8, 33, NULL)) {
         const mc_address other = poisoned(mc_plan_workspace(l.plan));
         const mc_argument b = {.name = "b", .address = l.x};
         const mc_args args = {.size = sizeof args, .c = l.y, .scale_value = 1, .list = &b, .list_count = 1};
@@ -299,7 +355,7 @@ static void test_graph(void) {
     cuda_graph_exec exec = NULL;
     layer l;
     CHECK(cuda_driver_get(&driver, &why) == CUDA_READY, "%s", why);
-    if (driver != NULL && layer_open(&l, MC_F16, MOST_TOKENS)) {
+    if (driver != NULL && layer_open(&l, MC_F16, MOST_TOKENS, NULL)) {
         (void)worked("enter", context_enter(context, &visit, diag));
         (void)worked("stream", CUDA_CALL(driver, diag, StreamCreate, &stream, 1));
         (void)worked("capture", CUDA_CALL(driver, diag, StreamBeginCapture, stream, 0));
@@ -327,6 +383,8 @@ int main(int argc, char **argv) {
     diag = mc_diag_create();
     if (worked("context", mc_context_create(&config, &context, diag))) {
         test_layers();
+        test_rings();
+        test_patterns();
         test_refused();
         test_turns();
         test_problem();
