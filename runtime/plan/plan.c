@@ -144,8 +144,6 @@ static void tune_first(planning *p) {
 
 /* -- An operand by columns */
 
-enum { WORKSPACE_ALIGN = 256 };
-
 static mc_plan *new_plan(mc_context *context, mc_matrix *matrix) {
     mc_plan *plan = calloc(1, sizeof *plan);
     if (plan != NULL) plan->context = context, plan->matrix = matrix;
@@ -162,7 +160,7 @@ static mc_status plan_transpose(mc_plan *plan, const problem_transpose *of, mc_t
     if (plan->transpose == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     plan->transpose->problem = of->problem;
     plan->transposed = of->operand;
-    plan->transposed_bytes = ((size_t)of->bytes + WORKSPACE_ALIGN - 1) / WORKSPACE_ALIGN * WORKSPACE_ALIGN;
+    plan->transposed_bytes = ((size_t)of->bytes + PLAN_WORKSPACE_ALIGN - 1) & -(size_t)PLAN_WORKSPACE_ALIGN;
     mc_status status =
         solve(plan->transpose, &usual, tuning == MC_TUNING_TUNE ? MC_TUNING_REPLAY : tuning, diag);
     if (status == MC_OK) /* what executions bring is read by the first kernel */

@@ -242,7 +242,8 @@ static void make_column(const quantise_emitter *e, const mc_reg *raw, int column
     }
 }
 
-/* By columns, of elements that are moved: a byte, or half a word, of each of four or two rows. */
+/* By columns, of elements that are moved: a byte, or half a word, of each of four or two rows. BOTH makes the
+   selectors of prmt those of the next byte, of both words. */
 static void move_column(const quantise_emitter *e, const mc_reg *raw, int column, mc_reg to) {
     enum { ROW = QUANTISE_UNIT / WORD, BYTES = 0x0040, HALVES = 0x5410, BOTH = 0x11, BOTH_HALVES = 0x2222 };
     mc_builder *b = e->b;
