@@ -92,6 +92,8 @@ static const product_kind kinds[] = {
                     .residual = MC_RESIDUAL_F16, .b_major = MC_MAJOR_COLUMN)},
     {"B by columns, tf32, addresses in fours", MC_TF32, 8, SMALL, .offset = 4,
      .config = SPMM(.b = MC_TF32, .c = MC_F32, .n = 61, .align = 4, .b_major = MC_MAJOR_COLUMN)},
+    {"B by columns, s8 x f16", MC_S8, 8, SMALL,
+     .config = SPMM(.b = MC_F16, .c = MC_F16, .n = 33, .scale = MC_PER_ROW, .b_major = MC_MAJOR_COLUMN)},
     {"B by columns, no vectors", MC_S8, 8, .row_blocks = 3, .cols = 40, .sparsity = 1,
      .config = SPMM(.b = MC_S8, .c = MC_S32, .n = 64, .b_major = MC_MAJOR_COLUMN)},
     {"B by columns, no columns of A", MC_S8, 8, .row_blocks = 3, .cols = 0, .sparsity = 1,
