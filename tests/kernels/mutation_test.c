@@ -111,9 +111,10 @@ static void try_one(bench *t, int number, uint64_t *state, tally *sum) {
 }
 
 static const mutation_suite *find_suite(const char *name) {
-    static const mutation_suite *const suites[OPERATORS] = {spmm_mutations, sddmm_mutations};
-    for (int op = 0; op < OPERATORS; op++)
-        for (const mutation_suite *suite = suites[op]; suite->name; suite++)
+    static const mutation_suite *const lists[] = {spmm_mutations, float_mutations, ring_mutations,
+                                                  sddmm_mutations};
+    for (int i = 0; i < LENGTH(lists); i++)
+        for (const mutation_suite *suite = lists[i]; suite->name; suite++)
             if (strcmp(suite->name, name) == 0) return suite;
     return NULL;
 }

@@ -23,8 +23,10 @@ typedef struct mutation_suite {
     bool rounds;                    /* kernels of exact sums */
 } mutation_suite;
 
-/* Ended by one without a name. */
-extern const mutation_suite spmm_mutations[], sddmm_mutations[];
+#define LENGTH(a) (int)(sizeof(a) / sizeof *(a))
+
+/* Each ended by one without a name. */
+extern const mutation_suite spmm_mutations[], float_mutations[], ring_mutations[], sddmm_mutations[];
 
 /* The number that a line ends with. */
 long mutation_number(const char *line);
@@ -35,6 +37,11 @@ bool mutation_is_finite(const mutation *m);
 /* An accumulator of floats begins at 1 to 8 of the least subnormal numbers, at most 2^-146: cut off of any other sum, and alone
    rounded to a zero of 16 bits. An unscaled f32 shows it, and does not count. */
 bool mutation_of_tiny_start(const mutation *m);
+/* Bytes of B in a padding slot meet a value of zero. */
+bool mutation_of_row(const mutation *m);
+/* A full tile takes the edge path; the next tile's columns are computed twice: the sums are the same. */
+bool mutation_of_sooner_edge(const mutation *m);
+bool mutation_of_longer_edge(const mutation *m);
 /* What is a generic address is a global address. */
 bool mutation_of_conversion(const mutation *m);
 

@@ -382,8 +382,6 @@ static const mc_setting float_dense_kernels[][MUTATION_SETTINGS] = {
      {"out", "f16"}},
 };
 
-#define LENGTH(a) (int)(sizeof(a) / sizeof *(a))
-
 const mutation_suite sddmm_mutations[] = {
     {"sddmm", cases, LENGTH(cases), kernels, LENGTH(kernels), equivalents, false},
     {"sddmm_window", window_cases, LENGTH(window_cases), window_kernels, LENGTH(window_kernels),

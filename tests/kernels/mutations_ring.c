@@ -1,0 +1,138 @@
+/* The ring kernel of the SpMM, of integers, of floats, and of integers by floats. */
+#include <string.h>
+#include "mutations.h"
+
+/* In the ring kernel: what would be loaded, if there were a stride or a row block, is not used. */
+static bool unread(const mutation *m) {
+    static const char *const names[] = {"value", "step", "%place", "next_place", "c_row_block", "%high"};
+    if (mutation_of_zeros(m, names, sizeof names / sizeof *names)) return true;
+    if (m->kind != MUTATE_INDEX || !strstr(m->from, "mov.b32") || !strstr(m->from, ", 0;")) return false;
+    return (strstr(m->from, "%stride,") || strstr(m->from, "%next_first,")) &&
+           mutation_number(m->to) > 0; /* row_last is 0 */
+}
+
+/* windows behind B's last row are zeros, which nothing reads */
+static bool more_windows(const mutation *m) {
+    return m->kind == MUTATE_INDEX && strstr(m->from, "%windows, %windows, 63") &&
+           mutation_number(m->to) > 63;
+}
+
+/* the copying warp uses no other 64-bit register than the map's address */
+static bool unused_state(const mutation *m) {
+    return m->kind == MUTATE_OPERAND && strstr(m->from, "mbarrier.arrive.expect_tx") &&
+           !strstr(m->to, "%state") && !strstr(m->to, "%copy_map");
+}
+
+static const equivalence ring_equivalents[] = {
+    {unread, "what there is no stride or row block for is not used"},
+    {more_windows, "windows behind B's last row are zeros, which nothing reads"},
+    {unused_state, "the copying warp uses no other 64-bit register than the map's address"},
+    {mutation_of_conversion, "a global address is the same number as its generic address"},
+    {NULL, NULL},
+};
+
+/* Round the ring and more, and B as a whole in it, in turns; tails of n in each 16 columns; windows that no row block reads, an
+   odd and an even number of them. */
+static const problem_case ring_cases[] = {
+    {PATTERN_REALISTIC, 20, 700, 129, 15, 0, .values = MC_VALUES_FULL},
+    {PATTERN_EMPTY_BLOCKS, 20, 900, 128, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_FIRST_COLUMNS, 9, 700, 128, 16, 1, .values = MC_VALUES_FULL},
+    {PATTERN_BOUNDARIES, 9, 700, 46, 2, 0, .values = MC_VALUES_FULL},
+    {PATTERN_REALISTIC, 50, 180, 130, 14, 2, .values = MC_VALUES_FULL},
+    {PATTERN_EMPTY_BLOCKS, 50, 192, 128, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_REALISTIC, 9, 180, 24, 8, 0, .values = MC_VALUES_FULL},
+    {PATTERN_REALISTIC, 9, 180, 57, 7, 2, .values = MC_VALUES_FULL},
+    {PATTERN_REALISTIC, 9, 180, 90, 6, 0, .values = MC_VALUES_FULL},
+    {PATTERN_REALISTIC, 9, 180, 105, 7, 0, .values = MC_VALUES_FULL},
+    {PATTERN_REALISTIC, 9, 180, 72, 8, 0, .values = MC_VALUES_FULL},
+    {PATTERN_ALL_EMPTY, 3, 40, 64, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_ALL_EMPTY, 3, 300, 64, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_ALL_EMPTY, 3, 640, 64, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_ONE_COLUMN, 3, 1, 1, 15, 0, .values = MC_VALUES_FULL},
+    {PATTERN_ONE_FULL, 5, 300, 47, 1, 0, .values = MC_VALUES_EXTREME},
+};
+
+static const mc_setting ring_kernels[][MUTATION_SETTINGS] = {
+    {{"tile_n", "128"},
+     {"warps", "4"},
+     {"split", "1"},
+     {"window", "64"},
+     {"stages", "3"},
+     {"resident", "on"}},
+    {{"tile_n", "128"},
+     {"warps", "8"},
+     {"split", "4"},
+     {"window", "64"},
+     {"stages", "3"},
+     {"resident", "on"}},
+    {{"tile_n", "64"},
+     {"warps", "3"},
+     {"split", "1"},
+     {"window", "64"},
+     {"stages", "2"},
+     {"resident", "off"},
+     {"out", "s32"},
+     {"scale", "none"}},
+    {{"tile_n", "32"},
+     {"warps", "8"},
+     {"split", "1"},
+     {"window", "64"},
+     {"stages", "4"},
+     {"resident", "on"},
+     {"out", "f32"},
+     {"scale", "column"},
+     {"bias", "row"},
+     {"act", "relu"}},
+};
+
+static const mc_setting float_ring_kernels[][MUTATION_SETTINGS] = {
+    {{"tile_n", "64"}, {"warps", "4"}, {"split", "1"}, {"window", "64"}, {"stages", "3"}, {"out", "f32"}},
+    {{"tile_n", "64"},
+     {"warps", "8"},
+     {"split", "4"},
+     {"window", "64"},
+     {"stages", "3"},
+     {"lhs", "bf16"},
+     {"rhs", "bf16"},
+     {"vec", "4"},
+     {"out", "f32"}},
+    {{"tile_n", "32"},
+     {"warps", "4"},
+     {"split", "1"},
+     {"window", "64"},
+     {"stages", "2"},
+     {"resident", "off"},
+     {"vec", "16"},
+     {"out", "f32"},
+     {"scale", "row"}},
+    {{"tile_n", "64"},
+     {"warps", "4"},
+     {"split", "2"},
+     {"window", "64"},
+     {"stages", "3"},
+     {"vec", "2"},
+     {"out", "f16"}},
+};
+
+static const mc_setting mixed_ring_kernels[][MUTATION_SETTINGS] = {
+    {{"tile_n", "32"}, {"warps", "4"}, {"split", "1"}, {"window", "64"}, {"stages", "3"}, {"out", "f32"}},
+    {{"tile_n", "32"},
+     {"warps", "4"},
+     {"split", "2"},
+     {"window", "64"},
+     {"stages", "2"},
+     {"resident", "off"},
+     {"lhs", "u8"},
+     {"rhs", "bf16"},
+     {"vec", "16"},
+     {"out", "f32"}},
+};
+
+const mutation_suite ring_mutations[] = {
+    {"ring", ring_cases, LENGTH(ring_cases), ring_kernels, LENGTH(ring_kernels), ring_equivalents, false},
+    {"float_ring", ring_cases, LENGTH(ring_cases), float_ring_kernels, LENGTH(float_ring_kernels),
+     ring_equivalents, false},
+    {"mixed_ring", ring_cases, LENGTH(ring_cases), mixed_ring_kernels, LENGTH(mixed_ring_kernels),
+     ring_equivalents, false},
+    {NULL, NULL, 0, NULL, 0, NULL, false},
+};
