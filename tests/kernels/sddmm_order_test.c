@@ -21,6 +21,8 @@ static const struct run {
 } runs[] = {
     {{MC_SAMPLE_ONE, true}, "groups=2", 32, 72, 0, 0, 0},
     {{MC_SAMPLE_ONE, true}, "groups=1 prefetch_lhs=on", 32, 84, 0, 3, 13},
+    {{MC_SAMPLE_ONE, true}, "groups=2", 32, 88, 0, 15, 1}, /* all but one k of a unit are left */
+    {{MC_SAMPLE_ONE, true}, "groups=1", 32, 68, 0, 0, 0},  /* a unit is left for the last panel */
     {{MC_SAMPLE_ONE, false}, "groups=2 align=1", 32, 52, 0, 1, 2},
     {{MC_SAMPLE_ONE, true}, "groups=2 lhs_in=shared", 64, 152, 0, 0, 0},
     {{MC_SAMPLE_ONE, true}, "groups=1 layout=rows", 32, 52, 0, 3, 13},
