@@ -19,8 +19,8 @@ expect 1 'File exists' "$speeds" "$mcbench" matrices out
 expect 2 'tools/speeds [--rows NAMES] MCBENCH' "$speeds" "$mcbench" matrices
 expect 2 'tools/speeds [--rows NAMES] MCBENCH' "$speeds" "$mcbench" matrices new cuda:0 more
 expect 2 'no row is named spmm_f16_v9' "$speeds" --rows main,spmm_f16_v9 "$mcbench" matrices new
-"$speeds" --rows spmm_tf32_v8,sddmm_f16_64 "$mcbench" matrices named "${small[@]}" >table
-check 'rows by name' [ "$(grep -c ', over ' table) $(ls named | wc -l)" = '2 4' ]
+"$speeds" --rows spmm_tf32_v8,spmm_s8f16_v8,sddmm_f16_64 "$mcbench" matrices named "${small[@]}" >table
+check 'rows by name' [ "$(grep -c ', over ' table) $(ls named | wc -l)" = '3 6' ]
 printf '2, 4, 9\n0 1 2\n0 1\n' >matrices/bad.smtx
 status=0
 "$speeds" "$mcbench" matrices bad "${small[@]}" >table 2>errors || status=$?

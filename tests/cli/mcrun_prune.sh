@@ -17,6 +17,7 @@ check 'the same twice' diff -r p again
 check 'scales of 64 rows' grep -aqF "'descr': '<f4', 'fortran_order': False, 'shape': (64,)" p/scale.npy
 expect 0 'values     A of p, B random, scale of p/scale.npy' "$mcrun" spmm "$specs/spmm_l8r8_f16.lua" p --n 24 --scale p/scale.npy --device sim
 expect 0 'verdict    exact' "$mcrun" spmm "$specs/spmm_l8r8_f16.lua" p --n 24 --scale p/scale.npy --device sim
+expect 0 'verdict    within bounds' "$mcrun" spmm "$specs/spmm_s8f16.lua" p --n 24 --scale p/scale.npy --device sim
 prune --sparsity 0.5 --vec 4 --quantise s4 --per tensor --criterion l2 --out q --json >q.json
 json q.json vec 4
 json q.json vectors 720

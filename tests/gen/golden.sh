@@ -88,6 +88,13 @@ spec=$(dirname "$spec")/spmm_tf32_tiled.lua
 golden ring_tf32 --set warps=8 --set out=f16 --set scale=row
 spec=$(dirname "$spec")/spmm_f16.lua
 golden spmm_f16
+spec=$(dirname "$spec")/spmm_s8f16.lua
+golden spmm_s8f16
+golden spmm_u8bf16 --set lhs=u8 --set rhs=bf16 --set vec=16 --set out=f32 --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --set n=256 --set ldb=256 --set ldc=256
+spec=$(dirname "$spec")/spmm_s8f16_tiled.lua
+golden ring_s8f16 --set warps=8 --set split=2
+spec=$(dirname "$spec")/spmm_e4m3.lua
+golden spmm_e4m3_as_f16 --arch sm_80 --set rhs=e5m2 --set tile_n=32 --set warps=1 --set split=1 --set n=256 --set ldb=256 --set ldc=256
 spec=$(dirname "$spec")/spmm_bf16.lua
 golden spmm_bf16 --set vec=16 --set out=f32 --set scale=row --set tile_n=32 --set warps=2 --set split=2 --set n=256 --set ldb=256 --set ldc=256
 
