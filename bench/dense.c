@@ -7,21 +7,22 @@
 enum { QUICK_LAUNCHES = 10, CAREFUL = 4, CAREFUL_ROUNDS = 9, K_UNIT = 16 };
 
 /* One row a type. `whole`: B is stored with k contiguous, and k is a multiple of 16. `fast`: sums may have 14
-   bits. */
+   bits. `of_bytes`: measured only where our types are bytes, too. */
 typedef struct dense_kind {
     const char *label;
     mc_type operand, result;
     int vendor_operand, vendor_result, compute, scale;
-    bool whole, fast;
+    bool whole, fast, of_bytes;
 } dense_kind;
 
 static const dense_kind kinds[DENSE_TYPES] = {
-    {"cublaslt f16", MC_F16, MC_F16, VENDOR_R_16F, VENDOR_R_16F, LT_COMPUTE_32F, VENDOR_R_32F, false, false},
-    {"cublaslt bf16", MC_BF16, MC_BF16, VENDOR_R_16BF, VENDOR_R_16BF, LT_COMPUTE_32F, VENDOR_R_32F, false,
-     false},
-    {"cublaslt s8", MC_S8, MC_S32, VENDOR_R_8I, VENDOR_R_32I, LT_COMPUTE_32I, VENDOR_R_32I, true, false},
-    {"cublaslt e4m3", MC_E4M3, MC_F16, VENDOR_R_8F_E4M3, VENDOR_R_16F, LT_COMPUTE_32F, VENDOR_R_32F, true,
-     true},
+    {"cublaslt f16", MC_F16, MC_F16, VENDOR_R_16F, VENDOR_R_16F, LT_COMPUTE_32F, VENDOR_R_32F,
+     .whole = false},
+    {"cublaslt bf16", MC_BF16, MC_BF16, VENDOR_R_16BF, VENDOR_R_16BF, LT_COMPUTE_32F, VENDOR_R_32F,
+     .whole = false},
+    {"cublaslt s8", MC_S8, MC_S32, VENDOR_R_8I, VENDOR_R_32I, LT_COMPUTE_32I, VENDOR_R_32I, .whole = true},
+    {"cublaslt e4m3", MC_E4M3, MC_F16, VENDOR_R_8F_E4M3, VENDOR_R_16F, LT_COMPUTE_32F, VENDOR_R_32F,
+     .whole = true, .fast = true, .of_bytes = true},
 };
 
 /* -- Library --------------------------------------------------------------------------------------------- */
@@ -264,7 +265,7 @@ mc_status dense_open(dense_peers *peers, const dense_library *library, gpu_devic
     *peers = (dense_peers){0};
     for (int i = 0; i < DENSE_TYPES; i++) {
         dense_product_state *p = &peers->products[i];
-        if (kinds[i].operand == MC_E4M3 && !problem->e4m3) continue;
+        if (kinds[i].of_bytes && !problem->bytes) continue;
         p->library = library;
         p->kind = i;
         set_shape(p, problem);

@@ -28,7 +28,7 @@ typedef struct dense_problem {
     int64_t m, n, k;
     bool k_contiguous; /* B is stored n x k */
     bool cold;
-    bool e4m3; /* measures that, too */
+    bool bytes; /* also types of 8 bits that not every GPU has */
 } dense_problem;
 
 /* One type's product and the algorithms for it. */

@@ -37,7 +37,9 @@ typedef enum helper {
     SAMPLED_OUTPUT_F16,
     SAMPLED_OUTPUT_BF16,
     SAMPLED_OUTPUT_F32,
+    HELPERS,
 } helper;
+_Static_assert(HELPERS == (helper)HELPER_COUNT, "a module for each helper");
 
 static const struct {
     const char *entry, *ptx;
@@ -123,15 +125,19 @@ static uint64_t float_bits(double value) {
     return bits;
 }
 
+static mc_status launch_helper(helpers *h, helper which, const mc_launch *launch, mc_diag *diag) {
+    if (which == NO_HELPER) return mc_fail(diag, MC_CANNOT, "the bench has no kernel for this type");
+    return mc_module_launch(h->modules[which], launch, diag);
+}
+
 /* One thread an element. */
 static mc_status launch_flat(helpers *h, helper which, uint64_t elements, mc_launch launch, mc_diag *diag) {
-    if (which == NO_HELPER) return mc_fail(diag, MC_CANNOT, "the bench has no kernel for this type");
     if (elements == 0) return MC_OK;
     launch.grid[0] = (unsigned)((elements + THREADS - 1) / THREADS);
     launch.grid[1] = launch.grid[2] = 1;
     launch.block[0] = THREADS;
     launch.block[1] = launch.block[2] = 1;
-    return mc_module_launch(h->modules[which], &launch, diag);
+    return launch_helper(h, which, &launch, diag);
 }
 
 mc_status helpers_fill(helpers *h, mc_type type, uint64_t address, uint64_t count, uint32_t seed,
@@ -148,7 +154,7 @@ mc_status helpers_reference(helpers *h, mc_type type, const dense_product *p, mc
                         .values = {p->a, p->b, p->c, (uint64_t)p->n, (uint64_t)p->k, (uint64_t)p->lda,
                                    (uint64_t)p->b_k, (uint64_t)p->b_n},
                         .count = 8};
-    return mc_module_launch(h->modules[types[type].reference], &launch, diag);
+    return launch_helper(h, types[type].reference, &launch, diag);
 }
 
 mc_status helpers_output(helpers *h, mc_type type, uint64_t sums, uint64_t out, int64_t rows, int64_t cols,

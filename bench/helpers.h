@@ -9,7 +9,7 @@
 /* Half the distance between neighbours, relative: 2^-11 for f16. 0 for integers. */
 double type_rounding(mc_type type);
 
-enum { HELPER_COUNT = 28 /* the first is none */ };
+enum { HELPER_COUNT = 28 /* places of the modules, the first of which is empty */ };
 
 typedef struct helpers {
     mc_device *device;
@@ -66,10 +66,10 @@ mc_status helpers_sampled_sums(helpers *helpers, mc_type type, const sampled_lis
 mc_status helpers_sampled_output(helpers *helpers, mc_type type, const sampled_list *list, uint64_t sums,
                                  uint64_t out, const output_rule *rule, mc_diag *diag);
 
-/* How many of COUNT elements of GOT are wrong. s32 (WANT s32): those that differ. f16, bf16, f32 (WANT f32):
-   those for which |got - want| <= rel * (|want| + floor) does not hold, NaN included. Whether there is a TYPE
-   says the first. */
+/* Whether results of TYPE can be compared. */
 bool helpers_compare_type(mc_type type);
+/* How many of COUNT elements of GOT are wrong. s32 (WANT s32): those that differ. f16, bf16, f32 (WANT f32):
+   those for which |got - want| <= rel * (|want| + floor) does not hold, NaN included. */
 typedef struct tolerance {
     double rel, floor;
 } tolerance;

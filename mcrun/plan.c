@@ -21,7 +21,7 @@ typedef struct plan_options {
 
 static const cmd_option plan_table[] = {
     {"ptx", 0, OPTION_TEXT, offsetof(plan_options, ptx_file), "FILE", 0, 0,
-     "write the kernel's PTX here; the problem has to be one"},
+     "write the kernel's PTX here, without a transpose's; the problem has to be one"},
     {"b-major", 0, OPTION_CHOICE, offsetof(plan_options, b_major), "row|column", 0, 0,
      "SpMM: how B lies; column: token by token, which a kernel transposes first (row)"},
 };

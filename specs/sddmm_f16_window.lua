@@ -17,4 +17,4 @@ groups   = {4, 2}               -- 16 * groups vectors of a row block are a warp
 tile_k   = 256                  -- not less than k
 prefetch = {"off", "on"}        -- load the next vectors' rows of A before these are computed
 
--- m, n, lda and ldb stay open; lda and ldb must be multiples of 16.
+-- m, n, lda and ldb stay open; lda and ldb must be multiples of 8.

@@ -84,19 +84,20 @@ static inline int windowed_value_offset(int row, int slot) {
 
 /* The same of a float, counted in floats. Each 8 rows have a plane. Lane 4 (ROW mod 8) + t has 8 floats: 4
    for slots 0-15, 4 for slots 16-31. Of each 4 the first two are slots 2t and 2t + 1 of the first group of 8,
-   the others the same of the second group. Of 8 bits these are places 4t to 4t + 3 of an mma's k, and those
-   16 further on; windowed_slot_of has the slot at place K. */
+   the others the same of the second group. */
 static inline int windowed_float_place(int row, int slot) {
     int half = slot / WINDOWED_HALF, group = slot / WINDOWED_GROUP % 2, in_group = slot % WINDOWED_GROUP;
     return (row * 4 + in_group / 2) * 8 + half * 4 + 2 * group + in_group % 2;
 }
-/* The same of 32 bits: lane 4 (ROW mod 8) + t has slots t and t + 4 of one group of 8 after another. */
-static inline int windowed_word_place(int row, int slot) {
-    return (row * 4 + slot % 4) * 8 + slot / WINDOWED_GROUP * 2 + slot / 4 % 2;
-}
+/* Of floats of 8 bits these are places 4t to 4t + 3 of an mma's k, and those 16 further on: the slot at place
+   K. */
 static inline int windowed_slot_of(int k) {
     int half = k / WINDOWED_HALF, t = k % WINDOWED_HALF / 4, group = k / 2 % 2;
     return WINDOWED_HALF * half + WINDOWED_GROUP * group + 2 * t + k % 2;
+}
+/* Where a float of 32 bits lies: lane 4 (ROW mod 8) + t has slots t and t + 4 of one group of 8 after another. */
+static inline int windowed_word_place(int row, int slot) {
+    return (row * 4 + slot % 4) * 8 + slot / WINDOWED_GROUP * 2 + slot / 4 % 2;
 }
 
 #endif

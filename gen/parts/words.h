@@ -6,9 +6,9 @@
 #include "ptx/builder.h"
 
 typedef enum words_memory {
-    WORDS_GLOBAL,  /* loads: of what no kernel writes meanwhile; ptxas may move them */
-    WORDS_RELAXED, /* loads that stay where they stand */
+    WORDS_GLOBAL, /* loads: of what no kernel writes meanwhile; ptxas may move them */
     WORDS_SHARED,
+    WORDS_RELAXED, /* of global memory; loads alone, which stay where they stand */
 } words_memory;
 
 /* Where GUARD holds; none: always. */

@@ -85,7 +85,7 @@ MC_API mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int ve
 
 /* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be
    read from shared memory at once, and row blocks in an order that gives thread blocks equal work. Integers
-   of at most 16 bits, or f16 or bf16, with vec at most 16. */
+   of at most 16 bits, or floats, with vec at most 16. */
 typedef struct mc_ring {
     int window, stages; /* rows of B in a window, a multiple of 8; windows in the ring, 2 to 255 */
     int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */
@@ -100,7 +100,8 @@ typedef struct mc_ring {
      places     s32[strides * 16]            where slots w (low half) and 16 + w lie in the ring, in 16 bytes
      values     s8 [strides * 32 * rows]     for each stride [rows][32] (windowed_value_offset), rows as
                                              strided-bcrs has them; of floats [vec][32], as they are
-                                             (windowed_float_place) */
+                                             (windowed_float_place). Of 32 bits places and values have an
+                                             order of their own (windowed_word_of, windowed_word_place) */
 MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag);
 MC_API mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed,
                                          mc_diag *diag);

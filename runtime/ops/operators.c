@@ -150,10 +150,11 @@ mc_status check_product_sides(const char *lhs, const char *rhs, bool mixed, cons
     mc_status status = check_side(lhs, p->lhs, diag);
     if (status == MC_OK) status = check_side(rhs, p->rhs, diag);
     bool alike = arithmetic_of(p->lhs) == arithmetic_of(p->rhs);
-    if (status != MC_OK || alike || (mixed && arithmetic_of_sides(p->lhs, p->rhs))) return status;
+    bool halves = mc_type_bits(p->rhs) == 16; /* kernels make A's integers such floats */
+    if (status != MC_OK || alike || (mixed && halves && arithmetic_of_sides(p->lhs, p->rhs))) return status;
     return mc_fail(diag, MC_CANNOT, "%s is %s, %s is %s: there are kernels for two sides of %s, or of %s%s",
                    lhs, mc_type_text(p->lhs), rhs, mc_type_text(p->rhs), integer_arithmetic.name,
-                   float_arithmetic.name, mixed ? ", or for integers of at most 8 bits by floats" : "");
+                   float_arithmetic.name, mixed ? ", or for integers of at most 8 bits by f16 or bf16" : "");
 }
 
 /* What a product of one arithmetic gives. */

@@ -163,9 +163,18 @@ static mc_status plan_transpose(mc_plan *plan, const problem_transpose *of, mc_t
     plan->transposed_bytes = ((size_t)of->bytes + PLAN_WORKSPACE_ALIGN - 1) & -(size_t)PLAN_WORKSPACE_ALIGN;
     mc_status status =
         solve(plan->transpose, &usual, tuning == MC_TUNING_TUNE ? MC_TUNING_REPLAY : tuning, diag);
-    if (status == MC_OK) /* what executions bring is read by the first kernel */
-        plan->launch.arguments[of->operand].align = plan->transpose->launch.arguments[0].align;
-    return status;
+    return status == MC_OK ? MC_OK : mc_fail(diag, status, "B lies by columns, and nothing transposes it");
+}
+
+/* What executions bring is read by the transpose, if there is anything to compute. */
+static void join_transpose(mc_plan *plan) {
+    if (plan->transpose == NULL) return;
+    if (plan->kernel != NULL) {
+        plan->launch.arguments[plan->transposed].align = plan->transpose->launch.arguments[0].align;
+        return;
+    }
+    mc_plan_destroy(plan->transpose);
+    plan->transpose = NULL;
 }
 
 size_t plan_workspace_bytes(const mc_plan *plan) {
@@ -216,9 +225,10 @@ static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag 
     problem_transpose transpose;
     mc_status status = plan_problem_of(config, matrix_host(plan->matrix), &plan->problem, diag);
     if (status == MC_OK) status = plan_problem_transpose(&plan->problem, &transpose, diag);
+    if (status == MC_OK) status = plan_transpose(plan, &transpose, tuning, diag);
     if (status == MC_OK) status = solve(plan, config, tuning, diag);
-    if (status != MC_OK || plan->kernel == NULL) return status;
-    return plan_transpose(plan, &transpose, tuning, diag);
+    if (status == MC_OK) join_transpose(plan);
+    return status;
 }
 
 mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan, mc_diag *diag) {

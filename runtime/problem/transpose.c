@@ -19,8 +19,8 @@ static mc_type moved_as(mc_type type) {
 
 /* Elements from row to row. */
 static int64_t leading(mc_type type, int64_t cols) {
-    const int64_t unit = ROW_ALIGN / (int64_t)mc_type_bytes(type), ld = (cols + unit - 1) / unit * unit;
-    return ld <= INT32_MAX ? ld : cols;
+    const int64_t unit = ROW_ALIGN / (int64_t)mc_type_bytes(type);
+    return (cols + unit - 1) / unit * unit;
 }
 
 /* STORED is the operand as it lies, PRODUCTS are those that have one of their own. */
@@ -42,11 +42,16 @@ static mc_status make_problem(const plan_problem *problem, const operand_row *op
 }
 
 /* Strides of a batch are counted in s32, bytes in s64. */
-static mc_status check_rows(const operand_row *operand, int64_t elements, int64_t products, mc_diag *diag) {
+static mc_status check_rows(const operand_row *operand, int64_t ld, int64_t elements, int64_t products,
+                            mc_diag *diag) {
     char title[OPERAND_TITLE];
     const int64_t most = products > 1 ? INT32_MAX : INT64_MAX / 8;
-    if (elements <= most) return MC_OK;
+    if (elements <= most && ld <= INT32_MAX) return MC_OK;
     operand_title(operand, title);
+    if (ld > INT32_MAX)
+        return mc_fail(diag, MC_CANNOT,
+                       "%s lies by columns: a row of it would have %" PRId64 " elements, whole %d bytes",
+                       title, ld, ROW_ALIGN);
     return mc_fail(diag, MC_CANNOT,
                    "%s lies by columns: its rows would have %" PRId64
                    " elements, there may be up to %" PRId64,
@@ -63,7 +68,7 @@ mc_status plan_problem_transpose(plan_problem *problem, problem_transpose *trans
     const int64_t ld = leading(stored.type, stored.rows), elements = stored.cols * ld;
     const bool shared = problem->batch > 1 && member_get(problem, operand->stride) == 0;
     const int64_t products = problem->batch > 1 && !shared ? problem->batch : 1;
-    mc_status status = check_rows(operand, elements, products, diag);
+    mc_status status = check_rows(operand, ld, elements, products, diag);
     if (status == MC_OK && stored.rows > 0 && stored.cols > 0) {
         status = make_problem(problem, operand, &stored, products, &transpose->problem, diag);
         transpose->operand = at;

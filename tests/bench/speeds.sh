@@ -18,6 +18,7 @@ check 'V = 16' grep -q '"kind":"machine".*"vec":16' out/spmm_f16_v16.jsonl
 expect 1 'File exists' "$speeds" "$mcbench" matrices out
 expect 2 'tools/speeds [--rows NAMES] MCBENCH' "$speeds" "$mcbench" matrices
 expect 2 'tools/speeds [--rows NAMES] MCBENCH' "$speeds" "$mcbench" matrices new cuda:0 more
+expect 2 'tools/speeds [--rows NAMES] MCBENCH' "$speeds" --rows , "$mcbench" matrices new
 expect 2 'no row is named spmm_f16_v9' "$speeds" --rows main,spmm_f16_v9 "$mcbench" matrices new
 "$speeds" --rows spmm_tf32_v8,spmm_s8f16_v8,sddmm_f16_64 "$mcbench" matrices named "${small[@]}" >table
 check 'rows by name' [ "$(grep -c ', over ' table) $(ls named | wc -l)" = '3 6' ]

@@ -30,7 +30,7 @@ expect 2 'ldb: "u4" wants an even number, not 101' set_fields rhs=u4 ldb=101
 expect 2 "ldb: 1073741824: a row has 2^31 bytes or more" set_fields rhs=s16 tile_k=128 ldb=1073741824
 expect 2 'out: "s64" is not one of "s32", "f16", "bf16", "f32"' set_fields out=s64
 expect 2 'scale: out = "f16" wants one: "tensor", "row" or "column"' set_fields out=f16
-expect 2 'mask: out = "s32" is the sums as they are: mask values go with floats' set_fields mask=values
+expect 2 'mask: out = "s32" is the sums as they are: mask values go with all others' set_fields mask=values
 expect 2 'tile_k: rhs = "s16" takes multiples of 32 up to 256' set_fields rhs=s16 tile_k=512
 expect 2 'tile_k: rhs = "s4" takes multiples of 128 up to 512' set_fields rhs=s4 tile_k=64
 expect 2 'tile_k: rhs = "s8" by rows takes multiples of 32 up to 128' set_fields layout=rows tile_k=256

@@ -276,16 +276,24 @@ static void make_row(const quantise_emitter *e, const mc_reg *raw, int row, cons
     }
 }
 
+/* Elements that stay as they are. */
+static void move_words(const quantise_emitter *e, const mc_reg *raw, mc_reg *words) {
+    const quantise_plan *plan = e->plan;
+    for (int j = 0; plan->turned && j < plan->unit; j++) move_column(e, raw, j, words[j]);
+    for (int i = 0; !plan->turned && i < plan->rows * quantise_row_words(plan); i++)
+        EMIT(e->b, mov_b32, words[i], raw[i]);
+}
+
 void quantise_make_words(const quantise_emitter *e, const mc_reg *raw, const mc_reg *by_column,
                          mc_reg *words) {
     const quantise_plan *plan = e->plan;
     int row_words = quantise_row_words(plan);
+    if (plan->moves) {
+        move_words(e, raw, words);
+        return;
+    }
     for (int j = 0; plan->turned && j < plan->unit; j++)
-        if (plan->moves) move_column(e, raw, j, words[j]);
-        else make_column(e, raw, j, by_column, words + (ptrdiff_t)j * plan->words);
-    if (plan->moves && !plan->turned)
-        for (int i = 0; i < plan->rows * row_words; i++) EMIT(e->b, mov_b32, words[i], raw[i]);
-    if (plan->moves) return;
+        make_column(e, raw, j, by_column, words + (ptrdiff_t)j * plan->words);
     for (int i = 0; !plan->turned && i < plan->rows; i++)
         make_row(e, raw, i, by_column, words + (ptrdiff_t)i * row_words);
 }

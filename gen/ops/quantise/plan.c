@@ -137,7 +137,7 @@ static void check_moved(const quantise_plan *plan, mc_complaints *complaints) {
 static void check_types(const quantise_plan *plan, mc_complaints *complaints) {
     bool integers = !plan->real && plan->out < QUANTISE_F16 && plan->in < QUANTISE_IN_S32;
     check_moved(plan, complaints);
-    if (plan->real && (plan->zero || plan->computed))
+    if (plan->real && !plan->moves && (plan->zero || plan->computed))
         complain(complaints, plan->zero ? F_ZERO : F_SCALES,
                  "the way back takes given scales, and no zero points");
     if (integers && plan->scale == OUT_PER_NONE)

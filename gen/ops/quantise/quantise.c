@@ -19,13 +19,11 @@ static const mc_field fields[] = {
     {"lhs", NAMES = ins,
      .doc = "Type of A, row-major: of activations f16, bf16 or f32; on the way back also s32, what an SpMM "
             "gives. One type on both sides and scale = \"none\" leave elements as they are: also s8 and s16, "
-            "for "
-            "any of so many bytes."},
+            "which stand for any element of 1 or 2 bytes, as s32 for any of 4."},
     {"out", NAMES = outs,
      .doc = "Type of C. s8, u8, s4, u4: round(A / scale), cut off at the type's ends; two elements of 4 bits "
             "make a byte, the first in its low half. f16, bf16, f32, the way back: out(f32(A) * scale). s16 "
-            "and s32 "
-            "are A's own, as they are."},
+            "and s32 are A's own, as they are."},
     {"scale", NAMES = out_per_names, .standard = OUT_PER_ROW,
      .doc =
          "What there is one scale for, an f32: all of A, or each of A's rows, a token. On the way back also "

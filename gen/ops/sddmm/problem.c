@@ -35,7 +35,7 @@ static void check_output(const sddmm_problem *p, const mc_arch *arch, mc_complai
     static const out_fields fields = {.out = F_OUT, .scale = F_SCALE};
     out_check(output, &fields, arch, complaints);
     if (p->mask == SDDMM_VALUES && !out_is_scaled(output->element))
-        complain(complaints, F_MASK, "out = \"%s\" is the sums as they are: mask values go with floats",
+        complain(complaints, F_MASK, "out = \"%s\" is the sums as they are: mask values go with all others",
                  out_element_name(output->element));
 }
 

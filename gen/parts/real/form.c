@@ -28,7 +28,7 @@ typedef struct form_row {
     void (*finish)(const real_widener *w, mc_reg x); /* two values; NULL: they are what they are to be */
 } form_row;
 
-static void add_one(const real_widener *w, mc_reg x) { EMIT(w->b, add_f16x2, x, x, w->constant[0]); }
+static void add_constant(const real_widener *w, mc_reg x) { EMIT(w->b, add_f16x2, x, x, w->constant[0]); }
 
 /* The number that the high bit makes, to SCRATCH; the other one to X. */
 static void split_bf16(const real_widener *w, mc_reg x) {
@@ -58,8 +58,8 @@ static void finish_e4m3(const real_widener *w, mc_reg x) {
 }
 
 static const form_row rows[] = {
-    [REAL_S8_TO_F16] = {0x64, false, 0x80808080, 1, 1, {BOTH(0xe480) /* -1152 */}, add_one},
-    [REAL_U8_TO_F16] = {0x64, false, 0, 1, 0, {BOTH(0xe400) /* -1024 */}, add_one},
+    [REAL_S8_TO_F16] = {0x64, false, 0x80808080, 1, 1, {BOTH(0xe480) /* -1152 */}, add_constant},
+    [REAL_U8_TO_F16] = {0x64, false, 0, 1, 0, {BOTH(0xe400) /* -1024 */}, add_constant},
     [REAL_S8_TO_BF16] = {0x43, false, 0, 1, 1, {BOTH(0xbf80) /* -1 */}, finish_s8_bf16},
     [REAL_U8_TO_BF16] =
         {0x43, false, 0, 2, 1, {BOTH(0x3f80) /* 1 */, BOTH(0xc380) /* -256 */}, finish_u8_bf16},

@@ -5,7 +5,7 @@
 
 #include "parts/real/mma.h"
 
-enum { REAL_CONSTANTS = 3, REAL_SCRATCH = 2 };
+enum { REAL_CONSTANTS = 2, REAL_SCRATCH = 2 };
 
 /* The registers that this takes. */
 typedef struct real_widener {

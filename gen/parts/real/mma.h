@@ -20,9 +20,8 @@ typedef enum real_form {
 
 static inline bool real_widens(real_form form) { return form >= REAL_S8_TO_F16; }
 
-/* An mma m16n8kK with sums in f32, for values of types LHS and RHS, which are stored so, but integers of 4
-   bits in a byte each. A lane has two registers of its
-   operand B and four of A, so that K is 256 / bits. */
+/* An mma m16n8kK with sums in f32, for values that are stored as LHS and RHS; those of 4 bits are stored in a
+   byte each. A lane has two registers of its operand B and four of A, so that K is 256 / bits. */
 typedef struct real_pair {
     const char *lhs, *rhs;
     mc_opcode mma, swapped; /* with values of lhs as operand A; with those of rhs */
@@ -42,6 +41,7 @@ const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES])
 static inline bool real_is_emulated(const real_pair *pair, int sm) {
     return pair->bits == 8 && sm >= 90 && sm < 120;
 }
+
 /* Whether values that are stored as LHS, maybe integers, have a pair on some GPU. */
 bool real_has(const char *lhs);
 

@@ -4,6 +4,7 @@
  * A round is a step of each group: of its 4 s k lane t has those from s t on, s of them. Loads are guarded by
  * k, so that nothing is read that a row does not have. */
 #include "ops/sddmm/gather/gather.h"
+#include "parts/words.h"
 
 typedef struct edge {
     /* addresses of this lane's first k: in its row of A in each octet, and in column 0 of B */
@@ -79,11 +80,8 @@ static void emit_elements(const gather_emitter *e, const edge *d, sddmm_values v
     sddmm_emit_zero(b, to, count);
     for (int i = 0; i < count; i++) {
         mc_reg inside = d->inside[each * i];
-        switch (element_bytes(values)) {
-        case 4: EMIT_IF(b, inside, ldg_b32, to[i], AT(at, 4 * i)); break;
-        case 2: EMIT_IF(b, inside, ldg_u16, to[i], AT(at, 2 * i)); break;
-        default: EMIT_IF(b, inside, ldg_u8, to[i], AT(at, i));
-        }
+        int bytes = element_bytes(values);
+        emit_load_words(b, inside, WORDS_GLOBAL, bytes, &to[i], AT(at, bytes * i));
     }
 }
 

@@ -2,6 +2,7 @@
  * are joined of values. Of 4 bits a load brings the value's neighbour too: the half of the byte that the
  * value is in says whether its column is odd. */
 #include "ops/sddmm/gather/gather.h"
+#include "parts/words.h"
 
 void gather_declare_rows(gather_emitter *e) {
     mc_builder *b = e->b;
@@ -39,11 +40,8 @@ void gather_emit_row_loads(const gather_emitter *e, mc_reg column, mc_reg k, int
     emit_first(e, column, k, offset);
     for (int i = 0; i < count; i++) {
         if (i > 0) EMIT(b, add_s64, r->value_at, r->value_at, step);
-        switch (element_bytes(e->plan->problem.arithmetic.rhs)) {
-        case 4: EMIT_IF(b, guards[i], ldr_b32, to[i], AT(r->value_at, 0)); break;
-        case 2: EMIT_IF(b, guards[i], ldr_u16, to[i], AT(r->value_at, 0)); break;
-        default: EMIT_IF(b, guards[i], ldr_u8, to[i], AT(r->value_at, 0));
-        }
+        emit_load_words(b, guards[i], WORDS_RELAXED, element_bytes(e->plan->problem.arithmetic.rhs), &to[i],
+                        AT(r->value_at, 0));
     }
 }
 

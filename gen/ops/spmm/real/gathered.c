@@ -9,8 +9,8 @@
 #include "parts/transpose.h"
 
 enum { JOIN_LOW = 0x5410, JOIN_HIGH = 0x7632 }; /* prmt: the low halves of two registers, the high ones */
-enum { EMULATION = 32 }; /* registers that ptxas 13 takes for an mma of 8 bits, which it makes of others */
-enum { WIDENING = 24 };  /* and for columns of B that are made wider while others are multiplied */
+/* Registers that ptxas 13 takes for columns of B that are made wider while others are multiplied. */
+enum { WIDENING = 24 };
 enum { COLUMN_MMA_REGS = 2, HALF_SLOTS = 4 }; /* of a column in an mma; slots in `low` or `high` */
 
 /* Registers of a column in `low`, or in `high`. */
@@ -119,7 +119,7 @@ void real_gathered_declare(spmm_gathered *g) {
     const column_maker *make = maker_of(g);
     int columns = half_regs(g) * SPMM_BYTES;
     if (make->pairs) b32_array(b, "pair", make->pairs, g->pair);
-    if (pair->bits == 8) b->spare += EMULATION;
+    b->spare += g->sums->of->real.spare;
     if (real_widens(pair->b_form)) b->spare += WIDENING;
     b32_array(b, "low", columns, g->low);
     b32_array(b, "high", columns, g->high);

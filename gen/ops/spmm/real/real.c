@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <stdio.h>
 
+enum { EMULATION = 32 };
+
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
 static void describe(spmm_arithmetic *math) {
@@ -36,6 +38,7 @@ static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_c
     math->lhs = side_type_names[point[F_LHS]], math->rhs = side_type_names[point[F_RHS]];
     plan_pair(point, math, complaints);
     const real_pair *pair = math->real.pair;
+    if (real_is_emulated(pair, mc_archs[point[FIELD_ARCH]].sm)) math->real.spare = EMULATION;
     math->b_bits = real_stored_bits(pair, pair->b_form);
     math->mma = math->sums = math->b_operands = 1;
     math->depth = MC_GROUP_SLOTS;
@@ -61,8 +64,9 @@ static void check(const int64_t *point, const spmm_arithmetic *math, const char 
                    {F_ORDER, SPMM_SWAPPED, "the paper's order is for integers"}};
     (void)staging;
     if (!gathers && real_widens(math->real.pair->b_form))
-        complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\" for %s, which has no mma of 8 bits",
-                 math->lhs, mc_archs[point[FIELD_ARCH]].target);
+        complain(complaints, F_STAGING,
+                 "lhs = \"%s\" takes \"direct\" for %s, which has no mma of such floats", math->lhs,
+                 mc_archs[point[FIELD_ARCH]].target);
     for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
         if (point[lacking[i].field] != lacking[i].standard)
             complain(complaints, lacking[i].field, "lhs = \"%s\": %s; leave it out", math->lhs,
@@ -79,8 +83,9 @@ static void check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complai
                  "off wants integers on both sides, lhs = \"s8\" or \"u8\", whose values an SDDMM writes");
 }
 
-/* Warps of a thread block, the one that copies included, whose registers ptxas 13 finds room for. Of 8 bits
-   they have columns joined beside their accumulators, of 32 bits more values. */
+/* Warps of a thread block, the one that copies included, whose registers ptxas 13 finds room for, but for a
+   column-major C at V = 16 with a residual or factors by columns. Of 8 bits they have columns joined beside
+   their accumulators, of 32 bits more values. */
 static int most_warps(const spmm_arithmetic *math, int tile_n) {
     bool tall = spmm_is_tall(math);
     int accumulators = tile_n / (tall ? 2 : 4);

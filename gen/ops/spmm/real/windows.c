@@ -14,9 +14,8 @@
  * Of 32 bits lanes have loaded single elements (ring/words.c), which are operands once they are rounded. */
 #include "ops/spmm/real/products.h"
 
-enum { EMULATION = 32 }; /* registers that ptxas 13 takes for an mma of 8 bits, which it makes of others */
-enum { HALF_REGS = 2 };  /* of A's values of half a stride, in 8 rows */
-enum { BESIDE = 2 };     /* pieces of 16 bytes that a load has side by side */
+enum { HALF_REGS = 2 }; /* of A's values of half a stride, in 8 rows */
+enum { BESIDE = 2 };    /* pieces of 16 bytes that a load has side by side */
 
 spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) {
     mc_builder *b = sums->b;
@@ -29,7 +28,7 @@ spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) {
     b32_array(b, "first", 4 * loads, first);
     for (int i = 0; i < 4 * loads; i++) p.first[i / 4][i % 4] = first[i];
     b32_array(b, "second", 4, p.second);
-    b->spare += EMULATION;
+    b->spare += sums->of->real.spare;
     return p;
 }
 
@@ -121,10 +120,9 @@ static void pairs_of_words(const spmm_pairs *p, int half, mc_reg matrix[][4], co
 }
 
 void real_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
-    int bits = p->sums->of->b_bits;
-    (bits == 8    ? pairs_of_bytes
-     : bits == 16 ? pairs_of_halves
-                  : pairs_of_words)(p, half, matrix, value, step);
+    static void (*const of_bits[])(const spmm_pairs *, int, mc_reg[][4], const mc_reg *,
+                                   int) = {[1] = pairs_of_bytes, [2] = pairs_of_halves, [4] = pairs_of_words};
+    of_bits[p->sums->of->real.pair->bits / 8](p, half, matrix, value, step);
 }
 
 void real_pairs_add_bias(const spmm_pairs *p, const mc_reg *value) { (void)p, (void)value; }
