@@ -59,7 +59,7 @@ static const struct refusal {
      "a is f16, b is s8: there are kernels for two sides of integers, or of floats"},
     {SPMM(MC_F32, 32, .b = MC_S8), MC_BF16, MC_CANNOT,
      "the matrix's type is bf16, b is s8: there are kernels for two sides of integers, or of floats, or for "
-     "integers of at most 8 bits by floats"},
+     "integers of at most 8 bits by f16 or bf16"},
     {SPMM(MC_F32, 32, .b = MC_F16), MC_S16, MC_CANNOT,
      "the matrix's type is s16, b is f16: there are kernels"},
     {SPMM(MC_S32, 32, .b = MC_F16), MC_F16, MC_CANNOT,
