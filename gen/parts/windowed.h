@@ -89,13 +89,13 @@ static inline int windowed_float_place(int row, int slot) {
     int half = slot / WINDOWED_HALF, group = slot / WINDOWED_GROUP % 2, in_group = slot % WINDOWED_GROUP;
     return (row * 4 + in_group / 2) * 8 + half * 4 + 2 * group + in_group % 2;
 }
-/* Of floats of 8 bits these are places 4t to 4t + 3 of an mma's k, and those 16 further on: the slot at place
-   K. */
+/* The slot at place K of an mma's k where floats have 8 bits: a lane's 4 floats of a half are places 4t to
+   4t + 3, or those 16 further on. */
 static inline int windowed_slot_of(int k) {
     int half = k / WINDOWED_HALF, t = k % WINDOWED_HALF / 4, group = k / 2 % 2;
     return WINDOWED_HALF * half + WINDOWED_GROUP * group + 2 * t + k % 2;
 }
-/* Where a float of 32 bits lies: lane 4 (ROW mod 8) + t has slots t and t + 4 of one group of 8 after another. */
+/* Where a float of 32 bits lies: lane 4 (ROW mod 8) + t has slots t and t + 4 of each group of 8 in turn. */
 static inline int windowed_word_place(int row, int slot) {
     return (row * 4 + slot % 4) * 8 + slot / WINDOWED_GROUP * 2 + slot / 4 % 2;
 }
