@@ -172,7 +172,7 @@ static mc_status read_files(product_session *s, mc_diag *diag) {
         const char *file = options_of(s)->files[i];
         if (file == NULL && options_of(s)->majors[i] != 0)
             return mc_fail(diag, MC_USAGE, "--%s-major goes with --%s", operand->name, operand->name);
-        if (file == NULL || operand->kind != OPERAND_DENSE) continue;
+        if (file == NULL || operand->kind == OPERAND_FACTOR) continue;
         if (!operand_is_there(&s->base.shape, operand))
             return mc_fail(diag, MC_CANNOT, "--%s: the kernel takes none", operand->name);
         status = mc_dense_read(file, &s->given[i], diag);
@@ -217,6 +217,22 @@ static mc_status make_input(product_session *s, size_t i, mc_diag *diag) {
     return status == MC_OK && turned ? lay_out(input, stored.ld, diag) : status;
 }
 
+/* As it was given, or random. */
+static mc_status make_sampled(product_session *s, size_t i, mc_diag *diag) {
+    const operand_row *operand = &s->base.op->operands[i];
+    mc_dense *input = &s->base.inputs[i], shape;
+    char title[OPERAND_TITLE];
+    operand_title(operand, title);
+    mc_dense_free(input);
+    mc_status status = operand_whole_shape(&s->base.shape, operand, &s->base.problem.a, &shape, diag);
+    if (status != MC_OK) return status;
+    if (options_of(s)->files[i] != NULL)
+        return mc_dense_convert(&s->given[i], title, shape.type, s->given[i].cols, input, diag);
+    status = mc_dense_create(shape.type, shape.rows, shape.cols, shape.ld, input, diag);
+    if (status == MC_OK) mc_dense_fill(input, MC_VALUES_FULL, (uint64_t)s->base.options->problem.seed + i);
+    return status;
+}
+
 mc_status inputs_make(product_session *s, mc_diag *diag) {
     const mc_operator *o = s->base.op;
     sizing z = {.session = s, .diag = diag};
@@ -224,8 +240,9 @@ mc_status inputs_make(product_session *s, mc_diag *diag) {
     know_matrix(&z);
     if (o->matrix.wanted) member_set(&s->base.shape, o->matrix.rows, s->base.problem.a.rows);
     for (size_t i = 0; i < o->operand_count && status == MC_OK; i++) {
-        if (o->operands[i].kind != OPERAND_DENSE || o->operands[i].out) continue;
-        if (!operand_is_there(&s->base.shape, &o->operands[i])) continue;
+        if (o->operands[i].out || !operand_is_there(&s->base.shape, &o->operands[i])) continue;
+        if (o->operands[i].kind == OPERAND_SAMPLED) status = make_sampled(s, i, diag);
+        if (o->operands[i].kind != OPERAND_DENSE) continue;
         status = agree_with_file(&z, i);
         if (status == MC_OK) status = make_input(s, i, diag);
     }

@@ -125,6 +125,10 @@ static const char *option_name(product_command_data *d, const char *prefix, cons
 
 static void add_operand(product_command_data *d, const operand_row *operand, size_t place) {
     const char *rows = problem_members[operand->rows].name, *cols = problem_members[operand->cols].name;
+    if (operand->kind == OPERAND_SAMPLED && !operand->out)
+        add_row(d, &(cmd_option){operand->name, 0, OPTION_TEXT,
+                                 offsetof(product_options, files) + place * sizeof(char *), "FILE.npy", 0, 0,
+                                 "values of the mask's vectors, in the kernel's order (random)"});
     if (operand->kind != OPERAND_DENSE) return;
     if (!operand->out)
         add_row(d, &(cmd_option){operand->name, 0, OPTION_TEXT,

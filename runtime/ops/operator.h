@@ -11,7 +11,7 @@ enum { MAX_OPERANDS = 9 };
 
 typedef enum operand_kind {
     OPERAND_DENSE,   /* rows x cols elements; a row begins `ld` elements behind the one before */
-    OPERAND_SAMPLED, /* an element for each one of the sparse matrix, in the problem's `order` */
+    OPERAND_SAMPLED, /* an element for each one of the sparse matrix, in the problem's `order`: in or out */
     /* the sparse matrix's own elements, in the order MC_ORDER_SRBCRS32 */
     OPERAND_VALUES,
     /* scale, bias or the like, f32: one by value, or one for each row or column of a matrix of m x n */
@@ -33,7 +33,8 @@ typedef struct operand_row {
     problem_member major;
     problem_member per; /* FACTOR: the member that says what there is one for */
     /* FACTOR: the member that, where it is set, makes it a further output: the kernel computes it, and writes
-       an array also where that has one element. Only an operator without a sparse matrix may have one */
+       an array also where that has one element. With a sparse matrix that goes with a SAMPLED input or
+       output */
     problem_member computed;
     size_t argument; /* offset of its address in mc_args; 0: only the list of mc_args has it */
     /* FACTOR: makes random ones */
@@ -73,7 +74,8 @@ typedef struct mc_operator {
         const char *argument; /* what mcrun's help calls it: "MATRIX" */
         problem_member type, rows, cols, values_if;
     } matrix;
-    problem_member size; /* the size that no matrix gives, which tuning and mcbench vary */
+    /* The size that no matrix gives, which tuning and mcbench vary; `batch`, always 1: there is none */
+    problem_member size;
     const operand_row *operands;
     size_t operand_count;
     bool estimates; /* the generator has a model of its kernels' times */

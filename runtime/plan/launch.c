@@ -27,7 +27,8 @@ static void bind_packing(binding_set *set, const matrix_packing *packing) {
 static bool is_wanted(const plan_problem *problem, const operand_row *operand) {
     if (!operand_is_there(problem, operand)) return false;
     if (operand->kind == OPERAND_FACTOR) return operand_is_factors(problem, operand);
-    if (operand->kind == OPERAND_VALUES) return problem->features.vectors > 0;
+    bool of_matrix = operand->kind == OPERAND_VALUES || operand->kind == OPERAND_SAMPLED;
+    if (of_matrix) return operand->out || problem->features.vectors > 0;
     const mc_dense shape = operand_shape(problem, operand);
     return operand->out || (shape.rows > 0 && shape.cols > 0);
 }

@@ -52,6 +52,21 @@ static mc_status take_dense(measuring *m, const operand_row *operand, const mc_d
     return status;
 }
 
+/* An element for each one of the matrix, in the problem's order. */
+static mc_status take_sampled(const measuring *m, const operand_row *operand, const mc_dense *input) {
+    mc_dense want;
+    char who[OPERAND_TITLE];
+    operand_title(operand, who);
+    mc_status status = operand_whole_shape(m->problem, operand, m->operands->matrix, &want, m->diag);
+    if (status != MC_OK) return status;
+    if (input->type != want.type)
+        return mc_fail(m->diag, MC_CANNOT, "the kernel reads %s as %s, this one is %s", who,
+                       mc_type_text(want.type), mc_type_text(input->type));
+    if (input->rows == want.rows && input->cols == want.cols && input->ld == want.ld) return MC_OK;
+    return mc_fail(m->diag, MC_CANNOT, "%s is %lld x %lld, must be %lld x %lld", who, (long long)input->rows,
+                   (long long)input->cols, (long long)want.rows, (long long)want.cols);
+}
+
 /* Factors are there where the kernel takes some, and only there. */
 static mc_status check_factors(const measuring *m, const operand_row *operand, const float *factors) {
     bool computed = operand_is_computed(m->problem, operand),
@@ -79,7 +94,8 @@ static mc_status take_operand(measuring *m, size_t i) {
         mc_status status = check_presence(m, operand, m->operands->inputs[i]);
         if (status != MC_OK || !operand_is_there(m->problem, operand)) return status;
     }
-    return take_dense(m, operand, m->operands->inputs[i]);
+    const mc_dense *input = m->operands->inputs[i];
+    return operand->kind == OPERAND_SAMPLED ? take_sampled(m, operand, input) : take_dense(m, operand, input);
 }
 
 static mc_status take_ld(measuring *m, int64_t ld) {

@@ -106,8 +106,10 @@ static mc_status make_operands(measurement *m, mc_diag *diag) {
         const operand_row *operand = &m->operator->operands[i];
         if (operand->kind == OPERAND_FACTOR) {
             status = make_factors(p, operand, seed_factors + i, &m->operands.factors[i], diag);
-        } else if (operand->kind == OPERAND_DENSE && !operand->out && operand_is_there(p, operand)) {
-            const mc_dense shape = operand_shape(p, operand);
+        } else if (operand->kind != OPERAND_VALUES && !operand->out && operand_is_there(p, operand)) {
+            mc_dense shape;
+            status = operand_whole_shape(p, operand, &m->operands.matrix, &shape, diag);
+            if (status != MC_OK) break;
             status = make_dense(&shape, seed_inputs + i * seed_step, &m->operands.inputs[i], diag);
         }
     }

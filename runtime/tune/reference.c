@@ -22,7 +22,17 @@ typedef struct reference {
     mc_diag **whys;
 } reference;
 
-static bool is_sampled(const measurement *m) { return operator_out(m->operator)->kind == OPERAND_SAMPLED; }
+/* Inputs that go by the matrix's elements are not cut into bands: there is one, as without a matrix. */
+static bool has_bands(const measurement *m) {
+    for (size_t i = 0; i < m->operator->operand_count; i++)
+        if (m->operator->operands[i].kind == OPERAND_SAMPLED && !m->operator->operands[i].out) return false;
+    return m->operator->matrix.wanted;
+}
+
+/* Whether a SAMPLED output is made of bands, whose sums are kept until all are there. */
+static bool is_sampled(const measurement *m) {
+    return has_bands(m) && operator_out(m->operator)->kind == OPERAND_SAMPLED;
+}
 
 static mc_status cut_band(const mc_vsparse *whole, int64_t first, int64_t end, band *b, mc_diag *diag) {
     int64_t from = whole->row_ptr[first], values = from * whole->vec;
@@ -96,7 +106,7 @@ static host_operands band_operands(const measurement *m, const band *b, mc_dense
     return of;
 }
 
-/* Factors that kernels compute: of an operator without a matrix, which has one band. */
+/* Factors that kernels compute: of an operator that has one band. */
 static mc_status make_others(measurement *m, const host_operands *of, const mc_dense *sums, mc_diag *diag) {
     mc_status status = MC_OK;
     for (size_t i = 0; i < m->operator->operand_count && status == MC_OK; i++)
@@ -212,8 +222,7 @@ static mc_status make_room(reference *r, mc_diag *diag) {
 
 mc_status tune_reference(measurement *m, mc_diag *diag) {
     const mc_vsparse *matrix = &m->operands.matrix;
-    size_t most = m->operator->matrix.wanted ? (size_t)matrix->row_blocks : 1,
-           pieces = PIECES_PER_CORE * tune_cores();
+    size_t most = has_bands(m) ? (size_t)matrix->row_blocks : 1, pieces = PIECES_PER_CORE * tune_cores();
     reference r = {.m = m, .pieces = pieces < most ? pieces : most};
     r.statuses = calloc(r.pieces, sizeof *r.statuses);
     r.whys = calloc(r.pieces, sizeof(mc_diag *));
