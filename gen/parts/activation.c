@@ -36,7 +36,7 @@ static void declare_terms(mc_builder *b, const char *name, const float *terms, i
     for (int i = 0; i < count; i++) EMIT(b, mov_b32, regs[i], bits_of(terms[i]));
 }
 
-static void declare_power(activation *a, mc_builder *b) {
+void activation_declare_power(activation *a, mc_builder *b) {
     declare_terms(b, "power_term", power_terms, POWER_TERMS, a->power);
     a->whole = constant(b, "to_whole", ACTIVATION_WHOLE);
     a->exponent = b32(b, "exponent"), a->scratch = b32(b, "fraction");
@@ -51,7 +51,7 @@ void activation_declare(activation *a, mc_builder *b, out_act act) {
     }
     if (act == ACT_NONE || act == ACT_RELU) return;
     note(b, "the constants of %s", out_act_names[act]);
-    declare_power(a, b);
+    activation_declare_power(a, b);
     if (act == ACT_GELU) {
         a->least = constant(b, "least", 0);
         declare_terms(b, "tail_term", tail_terms, TAIL_TERMS, a->tail);
@@ -75,8 +75,7 @@ static void emit_polynomial(mc_builder *b, const mc_reg *terms, int count, mc_re
     for (int i = count - 3; i >= 0; i--) EMIT(b, fma_f32, to, to, x, terms[i]);
 }
 
-/* T becomes 2^T. */
-static void emit_power(const activation *a, mc_builder *b, mc_reg t) {
+void activation_emit_power(const activation *a, mc_builder *b, mc_reg t) {
     mc_reg whole = a->exponent, fraction = a->scratch;
     EMIT(b, add_f32, whole, t, a->whole);
     EMIT(b, sub_f32, fraction, whole, a->whole);
@@ -109,7 +108,7 @@ static void emit_sigmoid(const activation *a, mc_builder *b, mc_reg real) {
         EMIT(b, mul_f32, real, real, y);
     }
     EMIT(b, max_nan_f32, real, real, a->least_power);
-    emit_power(a, b, real);
+    activation_emit_power(a, b, real);
     EMIT(b, sub_f32, real, a->minus_one, real);
     EMIT(b, mul_f32, real, y, emit_inverse(a, b, real));
 }
@@ -121,7 +120,7 @@ static void emit_gelu(const activation *a, mc_builder *b, mc_reg real) {
     EMIT(b, min_s32, minus, minus, bits_of(-ACTIVATION_GELU_MOST));
     EMIT(b, max_nan_f32, real, real, a->least);
     emit_polynomial(b, a->tail, TAIL_TERMS, minus, tail);
-    emit_power(a, b, tail);
+    activation_emit_power(a, b, tail);
     EMIT(b, fma_f32, real, minus, tail, real);
 }
 

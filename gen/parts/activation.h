@@ -22,6 +22,9 @@ typedef struct activation {
 } activation;
 
 void activation_declare(activation *a, mc_builder *b, out_act act);
+/* Of a kernel that wants 2^t alone: the constants, and T, -126 to 124.1, becomes 2^T. */
+void activation_declare_power(activation *a, mc_builder *b);
+void activation_emit_power(const activation *a, mc_builder *b, mc_reg t);
 /* REAL becomes what the activation makes of it. */
 void activation_emit(const activation *a, mc_builder *b, mc_reg real);
 

@@ -19,8 +19,7 @@ static float polynomial(const float *terms, size_t count, float x) {
 /* As max.NaN.f32: -0 is less than +0, and a NaN stays one. */
 static float greater(float x, float least) { return x > least || isnan(x) ? x : least; }
 
-/* 2^t. */
-static float power(float t) {
+float mc_power_of(float t) {
     float whole = t + ACTIVATION_WHOLE, fraction = t - (whole - ACTIVATION_WHOLE);
     float result = polynomial(power_terms, COUNT(power_terms), fraction);
     uint32_t bits, exponent;
@@ -43,7 +42,7 @@ static float inverse(float minus) {
 }
 
 static float sigmoid_times(float y, float t) {
-    return y * inverse(-1.0F - power(greater(t, ACTIVATION_LEAST_POWER)));
+    return y * inverse(-1.0F - mc_power_of(greater(t, ACTIVATION_LEAST_POWER)));
 }
 
 static float silu(float x) {
@@ -58,7 +57,7 @@ static float gelu_tanh(float x) {
 
 static float gelu(float x) {
     float minus = fabsf(x) < ACTIVATION_GELU_MOST ? -fabsf(x) : -ACTIVATION_GELU_MOST;
-    float tail = power(polynomial(tail_terms, COUNT(tail_terms), minus));
+    float tail = mc_power_of(polynomial(tail_terms, COUNT(tail_terms), minus));
     return fmaf(minus, tail, greater(x, 0));
 }
 

@@ -99,6 +99,8 @@ typedef struct mc_factors {
     const mc_dense *residual;
 } mc_factors;
 
+/* 2^T of T from -126 to 124.1, to the bit as kernels have it. */
+MC_API float mc_power_of(float t);
 /* What ACTIVATION makes of X, to the bit. */
 MC_API float mc_activation_of(mc_activation activation, float x);
 /* LOW and HIGH become the ends of what ACTIVATION makes of all numbers between them: wider than that by
