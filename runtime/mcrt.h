@@ -246,7 +246,7 @@ typedef struct mc_plan mc_plan;
           c_order says.
    QUANTISE: C = A[m,n] with other elements, turned round as b_layout says: integers round(A / scale), or
           back, reals A * scale; of one type and without scales A's elements (docs/quantise.md). */
-typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM, MC_OP_QUANTISE } mc_op;
+typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM, MC_OP_QUANTISE, MC_OP_SOFTMAX } mc_op;
 
 /* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;
    plans of other shapes have the same one, or another where that should be faster. */
@@ -304,6 +304,7 @@ typedef struct mc_plan_config {
        two, of which the first writes B's rows into the workspace, and the second multiplies these. Not for a
        b of 4 bits */
     mc_major b_major;
+    mc_per lse; /* softmax: none, or by row: the operand "lse" of mc_args.list receives an f32 for each row */
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no

@@ -1,0 +1,97 @@
+/* What launching a softmax takes, and what --describe says of it. */
+#include "ops/softmax/softmax.h"
+#include <stdio.h>
+
+#define BY_ORDER(type, name)                                                                                 \
+    {                                                                                                        \
+        name ": " type "[vectors][vec]", name ": " type "[strides][vec][16]",                                \
+            name ": " type "[strides][vec][32]"                                                              \
+    }
+static const char *const a_docs[][3] = {BY_ORDER("f32", "A"), BY_ORDER("f16", "A"), BY_ORDER("bf16", "A"),
+                                        BY_ORDER("s32", "A")};
+static const char *const c_docs[][3] = {BY_ORDER("f32", "C"), BY_ORDER("f16", "C"), BY_ORDER("bf16", "C"),
+                                        BY_ORDER("s8", "C"),  BY_ORDER("u8", "C"),  BY_ORDER("s16", "C"),
+                                        BY_ORDER("u16", "C")};
+
+void softmax_list_batch(const softmax_plan *plan, mc_batch_array arrays[SOFTMAX_BATCH_ARRAYS]) {
+    arrays[0] =
+        (mc_batch_array){"x", "a_stride", "elements from one product's A to the next's", 8 * plan->in_bytes};
+    arrays[1] =
+        (mc_batch_array){"c", "c_stride", "elements from one product's C to the next's", 8 * plan->out.bytes};
+}
+
+/* The type's place among softmax_types. */
+static int out_place(const softmax_plan *plan) {
+    int i = 0;
+    while (softmax_types[i].name != plan->out.name) i++;
+    return i;
+}
+
+static void add_params(const softmax_plan *plan, mc_contract *c) {
+    unsigned in = (unsigned)softmax_unit_bytes(plan),
+             out = (unsigned)(softmax_store_elements(plan) * plan->out.bytes);
+    add_array(c, 8, (mc_array){"rows", "s32", "row_blocks * 2", "a row block's first slot, and its vectors"});
+    if (plan->masked)
+        add_array(c, 16,
+                  (mc_array){"mask_values", "f32", "slots * vec", "added to A's values, in C's order"});
+    add_param(c, (mc_param){"x", "u64", MC_PARAM_ARRAY, in, a_docs[plan->in][plan->order]});
+    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out, c_docs[out_place(plan)][plan->order]});
+    if (plan->scaled)
+        add_param(c, (mc_param){"scale", "f32", MC_PARAM_SCALAR, 4, "what A's values are multiplied by"});
+    if (plan->c_scaled)
+        add_param(c, (mc_param){"c_scale", "f32", MC_PARAM_SCALAR, 4, "the scale of C's integers"});
+    if (plan->lse)
+        add_param(c, (mc_param){"lse", "u64", MC_PARAM_ARRAY, WORD,
+                                "f32[m], logarithms of the rows' sums, which the kernel writes"});
+    if (plan->lse && plan->batch) add_shape(c, "m", plan->m, "rows");
+}
+
+/* The units of a row block are counted in s32. */
+static int64_t most_columns(const softmax_plan *plan) {
+    int64_t turn = (int64_t)softmax_threads(plan) * plan->hold, each = plan->vec / plan->unit;
+    return (INT32_MAX - 2 * turn) / (each > 0 ? each : 1) - plan->stride;
+}
+
+void softmax_contract(const void *data, mc_contract *c) {
+    const softmax_plan *plan = data;
+    mc_batch_array arrays[SOFTMAX_BATCH_ARRAYS];
+    c->format = "sampled-rows";
+    add_params(plan, c);
+    add_constraint(c, (mc_constraint){"n", 0, most_columns(plan), "units of a row block are counted in s32"});
+    c->grid[0] = (mc_grid_axis){"m", plan->vec};
+    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
+    c->block[0] = (unsigned)softmax_threads(plan), c->block[1] = c->block[2] = 1;
+    c->shared_static = (unsigned)(plan->warps * plan->vec * 3 * WORD);
+    softmax_list_batch(plan, arrays);
+    if (plan->batch) batch_contract(c, arrays, SOFTMAX_BATCH_ARRAYS);
+}
+
+void softmax_facts(const void *data, mc_facts *facts) {
+    const softmax_plan *plan = data;
+    int64_t elements = (int64_t)softmax_threads(plan) * plan->hold * plan->unit;
+    add_fact(facts, "threads", softmax_threads(plan), "a thread block");
+    add_fact(facts, "unit_bytes", softmax_unit_bytes(plan), "of A, that a lane loads at once");
+    add_fact(facts, "held_vectors", elements / plan->vec, "of a row block that is read once");
+    add_fact(facts, "value_bytes", plan->in_bytes + plan->out.bytes + (plan->masked ? WORD : 0),
+             "read and written for each value");
+    add_fact(facts, "shared_bytes", plan->warps * plan->vec * 3 * WORD, "a thread block");
+}
+
+const char *softmax_computes(const void *data) {
+    static const char *const texts[][2] = {
+        {"C = softmax(A) over the nonzero vectors of each row.",
+         "C = softmax(A + mask) over the nonzero vectors of each row."},
+        {"C = softmax(A * scale) over the nonzero vectors of each row.",
+         "C = softmax(A * scale + mask) over the nonzero vectors of each row."}};
+    const softmax_plan *plan = data;
+    return texts[plan->scaled][plan->masked];
+}
+
+void softmax_entry_name(const void *data, char name[MC_MAX_ENTRY]) {
+    static const char *const ins[] = {"f32", "f16", "bf16", "s32"};
+    static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32"};
+    const softmax_plan *plan = data;
+    snprintf(name, MC_MAX_ENTRY, "softmax_%s_%s_v%d_%s%s%s_w%d_h%d", ins[plan->in], plan->out.name, plan->vec,
+             orders[plan->order], plan->masked ? "_masked" : "", plan->lse ? "_lse" : "", plan->warps,
+             plan->hold);
+}

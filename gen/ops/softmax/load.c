@@ -1,0 +1,228 @@
+#include "ops/softmax/kernel.h"
+#include <stdio.h>
+#include <string.h>
+
+static const uint32_t minus_infinity = 0xff800000;
+
+softmax_name softmax_numbered(const char *stem, int number) {
+    softmax_name name;
+    enum { STEM = 32 };
+    snprintf(name.text, sizeof name.text, "%.*s_%d_", STEM, stem, number);
+    return name;
+}
+
+/* -- The beginning ------------------------------------------------------------------------------------ */
+
+static mc_reg constant(mc_builder *b, const char *name, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return mov_b32(b, name, H(bits));
+}
+
+static void set_constants(softmax_emitter *e) {
+    softmax_constants *c = &e->constant;
+    mc_builder *b = e->b;
+    note(b, "constants of the exponential");
+    c->log2_e = constant(b, "log2_e", SOFTMAX_LOG2_E);
+    c->least_power = constant(b, "least_power", ACTIVATION_LEAST_POWER);
+    c->least = constant(b, "minus_least", -SOFTMAX_LEAST);
+    c->one = constant(b, "one", 1);
+    c->lowest = constant(b, "lowest", SOFTMAX_LOWEST);
+    c->unit = constant(b, "unit_of_sums", SOFTMAX_UNIT);
+    activation_declare_power(&c->power, b);
+}
+
+/* The first of the thread's rows. */
+static mc_reg first_row(const softmax_emitter *e) {
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    if (plan->order == SOFTMAX_BCRS)
+        return mul_s32(b, "row", and_b32(b, "piece", e->thread, I(plan->beside - 1)), I(plan->unit));
+    mc_reg line = shr_u32(b, "line", e->thread, I(log2_of(plan->beside)));
+    return and_b32(b, "row", line, I(plan->vec - 1));
+}
+
+static mc_reg count_units(const softmax_emitter *e) {
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    if (plan->order == SOFTMAX_BCRS) return mul_s32(b, "units", e->block.vectors, I(plan->beside));
+    mc_reg up = add_s32(b, "slots_up", e->block.vectors, I(plan->stride - 1));
+    mc_reg strides = shr_u32(b, "strides", up, I(log2_of(plan->stride)));
+    return mul_s32(b, "units", strides, I(plan->per_step));
+}
+
+static void find_block(softmax_emitter *e) {
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    softmax_block *block = &e->block;
+    note(b, "the row block: its first slot, and its vectors");
+    block->number = load_special(b, "row_block", "ctaid.x");
+    mc_reg at = mad_wide(b, "row_block_at", block->number, I(2 * WORD), load_array(b, "rows"));
+    mc_reg found[2];
+    b32_array(b, "found", 2, found);
+    EMIT(b, ldg_v2, V2(found), AT(at, 0));
+    block->vectors = found[1];
+    block->x = mad_wide(b, "block_x", found[0], I(plan->vec * plan->in_bytes), load_array(b, "x"));
+    block->c = mad_wide(b, "block_c", found[0], I(plan->vec * plan->out.bytes), load_array(b, "c"));
+    if (plan->masked)
+        block->mask = mad_wide(b, "block_mask", found[0], I(plan->vec * WORD), load_array(b, "mask_values"));
+    block->units = count_units(e);
+}
+
+static void declare_units(softmax_emitter *e) {
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    softmax_units *u = &e->units;
+    pred_array(b, "inside", plan->hold, u->inside);
+    if (plan->order != SOFTMAX_BCRS) b32_array(b, "left", plan->hold, u->left);
+    b32_array(b, "raw", plan->hold * softmax_unit_words(plan), u->raw);
+    b32_array(b, "value", plan->hold * plan->unit, u->value);
+    e->at = b64(b, "unit_at");
+    e->real = b32(b, "real_of"), e->other = b32(b, "other"), e->test = pred(b, "is_there");
+}
+
+static void declare_rows(softmax_emitter *e) {
+    mc_builder *b = e->b;
+    int rows = e->plan->rows;
+    b32_array(b, "greatest", rows, e->greatest);
+    b32_array(b, "part_of_sum", rows, e->part);
+    b32_array(b, "sum_low", rows, e->low);
+    b32_array(b, "sum_high", rows, e->high);
+    b32_array(b, "shift", rows, e->shift);
+    b32_array(b, "sum", rows, e->sum);
+    b32_array(b, "by", rows, e->by);
+}
+
+static void load_factors(softmax_emitter *e) {
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    if (plan->scaled) e->scale = ld_param_f32(b, "scale", NAME("scale"));
+    if (softmax_is_real(plan)) return;
+    if (plan->c_scaled) e->c_by = rcp_f32(b, "c_by", ld_param_f32(b, "c_scale", NAME("c_scale")));
+    else e->c_by = constant(b, "c_by", (float)plan->out.most);
+}
+
+void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan,
+                   const mc_batch_array *arrays) {
+    *e = (softmax_emitter){.b = b, .plan = plan};
+    if (plan->batch) batch_begin(b, arrays, SOFTMAX_BATCH_ARRAYS);
+    shared_array(b, "greatest_parts", (unsigned)(plan->warps * plan->vec * WORD), 16);
+    shared_array(b, "sum_parts", (unsigned)(plan->warps * plan->vec * 2 * WORD), 16);
+    e->thread = load_special(b, "thread", "tid.x");
+    e->lane = and_b32(b, "lane", e->thread, I(MC_WARP - 1));
+    e->warp = shr_u32(b, "warp", e->thread, I(log2_of(MC_WARP)));
+    e->row = first_row(e);
+    find_block(e);
+    load_factors(e);
+    declare_units(e);
+    declare_rows(e);
+    set_constants(e);
+}
+
+/* -- Units -------------------------------------------------------------------------------------------- */
+
+/* The vectors from the unit's first slot on. */
+static void count_left(softmax_emitter *e, int i, mc_reg unit) {
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    mc_reg left = e->units.left[i], slot = e->other;
+    EMIT(b, shr_u32, slot, unit, I(log2_of(plan->per_step)));
+    EMIT(b, mul_s32, slot, slot, I(plan->stride));
+    EMIT(b, sub_s32, left, e->block.vectors, slot);
+    EMIT(b, and_b32, slot, unit, I(plan->beside - 1));
+    EMIT(b, mul_s32, slot, slot, I(plan->unit));
+    EMIT(b, sub_s32, left, left, slot);
+}
+
+static void place_units(softmax_emitter *e, mc_reg first, int count) {
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    softmax_units *u = &e->units;
+    u->first = first, u->count = count;
+    for (int i = 0; i < count; i++) {
+        EMIT(b, add_s32, e->real, first, I((int64_t)i * softmax_threads(plan)));
+        EMIT(b, setp_lt, u->inside[i], e->real, e->block.units);
+        if (plan->order != SOFTMAX_BCRS) count_left(e, i, e->real);
+    }
+}
+
+static void load_words(mc_builder *b, mc_reg guard, mc_operand from, int bytes, const mc_reg *to) {
+    switch (bytes) {
+    case 2: EMIT_IF(b, guard, ldg_u16, to[0], from); break;
+    case 4: EMIT_IF(b, guard, ldg_b32, to[0], from); break;
+    case 8: EMIT_IF(b, guard, ldg_v2, V2(to), from); break;
+    default: EMIT_IF(b, guard, ldg_v4, V4(to), from);
+    }
+}
+
+static void load_raw(softmax_emitter *e) {
+    const softmax_plan *plan = e->plan;
+    const softmax_units *u = &e->units;
+    mc_builder *b = e->b;
+    int bytes = softmax_unit_bytes(plan), words = softmax_unit_words(plan);
+    for (int i = 0; i < u->count * words; i++) EMIT(b, mov_b32, u->raw[i], I(0));
+    EMIT(b, mad_wide, e->at, u->first, I(bytes), e->block.x);
+    for (int i = 0; i < u->count; i++)
+        load_words(b, u->inside[i], AT(e->at, (int64_t)i * softmax_threads(plan) * bytes), bytes,
+                   &u->raw[i * words]);
+}
+
+/* The mask's values come into the registers of values. */
+static void load_mask(softmax_emitter *e) {
+    const softmax_plan *plan = e->plan;
+    const softmax_units *u = &e->units;
+    mc_builder *b = e->b;
+    int bytes = plan->unit * WORD;
+    for (int i = 0; i < u->count * plan->unit; i++) EMIT(b, mov_b32, u->value[i], I(0));
+    EMIT(b, mad_wide, e->at, u->first, I(bytes), e->block.mask);
+    for (int i = 0; i < u->count; i++)
+        for (int part = 0; part < bytes; part += SOFTMAX_UNIT_BYTES)
+            load_words(b, u->inside[i], AT(e->at, (int64_t)i * softmax_threads(plan) * bytes + part),
+                       bytes < SOFTMAX_UNIT_BYTES ? bytes : SOFTMAX_UNIT_BYTES,
+                       &u->value[i * plan->unit + part / WORD]);
+}
+
+/* TO = element ELEMENT of the unit in RAW, in f32. */
+static void convert(const softmax_emitter *e, const mc_reg *raw, int element, mc_reg to) {
+    mc_builder *b = e->b;
+    mc_reg word = raw[element * e->plan->in_bytes / WORD];
+    bool upper = e->plan->in_bytes == 2 && element % 2;
+    switch (e->plan->in) {
+    case SOFTMAX_IN_F32: EMIT(b, mov_b32, to, word); break;
+    case SOFTMAX_IN_S32: EMIT(b, cvt_f32_s32, to, word); break;
+    case SOFTMAX_IN_BF16:
+        if (upper) EMIT(b, and_b32, to, word, H(0xffff0000));
+        else EMIT(b, shl_b32, to, word, I(16));
+        break;
+    case SOFTMAX_IN_F16:
+        if (upper) EMIT(b, shr_u32, to, word, I(16));
+        EMIT(b, cvt_f32_f16, to, upper ? to : word);
+    }
+}
+
+void softmax_test_element(const softmax_emitter *e, int i, int element) {
+    EMIT(e->b, setp_gt, e->test, e->units.left[i], I(element));
+}
+
+static void take_element(const softmax_emitter *e, int i, int element) {
+    const softmax_plan *plan = e->plan;
+    const softmax_units *u = &e->units;
+    mc_builder *b = e->b;
+    mc_reg value = u->value[i * plan->unit + element], real = e->real, there = u->inside[i];
+    convert(e, &u->raw[i * softmax_unit_words(plan)], element, real);
+    if (e->scale.id) EMIT(b, mul_f32, real, real, e->scale);
+    if (plan->masked) EMIT(b, add_f32, real, real, value);
+    if (plan->order != SOFTMAX_BCRS) {
+        softmax_test_element(e, i, element);
+        there = e->test;
+    }
+    EMIT(b, selp_b32, value, real, H(minus_infinity), there);
+}
+
+void softmax_take(softmax_emitter *e, mc_reg first, int count) {
+    place_units(e, first, count);
+    load_raw(e);
+    if (e->plan->masked) load_mask(e);
+    for (int i = 0; i < count; i++)
+        for (int element = 0; element < e->plan->unit; element++) take_element(e, i, element);
+}

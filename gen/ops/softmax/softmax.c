@@ -1,0 +1,84 @@
+/* The family `softmax`: schema, hints, its one solver. */
+#include "ops/softmax/softmax.h"
+
+static const char *const ins[] = {"f32", "f16", "bf16", "s32", NULL};
+static const char *const outs[] = {"f32", "f16", "bf16", "s8", "u8", "s16", "u16", NULL};
+static const char *const pers[] = {"none", "tensor", NULL};
+
+static const mc_field fields[] = {
+    {"op", WORDS("softmax"), .doc = "The kernel family."},
+    ARCH_FIELD,
+    {"lhs", NAMES = ins,
+     .doc = "Type of A's values, as an SDDMM writes them; s32, its sums, want a scale to mean anything."},
+    {"out", NAMES = outs,
+     .doc = "Type of C's values. f32, f16, bf16: the quotient, rounded once. s8, u8, s16, u16: the quotient "
+            "over C's scale, rounded to the nearest integer and cut off at the type's ends; 0 for a NaN."},
+    {"scale", NAMES = pers, .quiet = true,
+     .doc = "tensor: values are multiplied by one f32 before anything else."},
+    {"c_scale", NAMES = pers, .quiet = true,
+     .doc = "The scale of C's integers. none: the type's greatest number stands for 1. tensor: one f32 for "
+            "all of C."},
+    {"mask", WORDS("pattern", "values"), .quiet = true,
+     .doc = "pattern: the mask says where values are. values: the mask's own values, f32, are added to the "
+            "scaled values; -infinity makes a probability of 0."},
+    {"lse", WORDS("none", "row"), .quiet = true,
+     .doc = "row: the kernel also writes the logarithm of each row's sum of exponentials, f32[m]; -infinity "
+            "for a row without vectors."},
+    {"vec", NUMBERS = family_vecs, .standard = 8,
+     .doc = "V: rows of a nonzero vector, and so of a row block."},
+    {"order", WORDS("bcrs", "srbcrs16", "srbcrs32"),
+     .doc = "Order of A's and C's values. bcrs: vector after vector, row block by row block. srbcrs16, "
+            "srbcrs32: in strides of 16 or 32 vectors of a row block, each row-major; the kernel writes "
+            "zeros where the last one has no vectors, and does not look at A there."},
+    {"warps", COUNTS(1, 2, 4, 8, 16, 32), .standard = 4, .tunable = true,
+     .doc = "Warps of a thread block, which takes a row block."},
+    {"hold", COUNTS(1, 2, 4, 8), .standard = 2, .tunable = true,
+     .doc = "Units that a thread keeps in registers; a unit is up to 16 bytes of A. A row block that fits is "
+            "read once, a longer one three times."},
+    BATCH_FIELD,
+    {"align", NUMBERS = family_aligns, .standard = 16,
+     .doc = "Bytes that the addresses of A and C are promised to be multiples of; at least an element's. A "
+            "unit is no longer than that."},
+    {"m", SHAPE, .doc = "Rows, a multiple of vec."},
+    {"n", SHAPE, .doc = "Columns."},
+};
+SCHEMA_FITS(fields, F_N);
+
+static const mc_hint hints[] = {
+    {" dtype type x_type in input lhs_type a_type ", "lhs is the type of A's values: lhs = \"f16\""},
+    {" out_type c_type output ", "out is the type of C's values: out = \"f16\""},
+    {" temperature sm_scale softmax_scale ", "scale = \"tensor\" multiplies the values by one f32"},
+    {" bias additive attn_mask ", "mask = \"values\" adds the mask's own values"},
+    {" logsumexp log_sum_exp ", "lse = \"row\" is the second output"},
+    {" num_warps nwarps threads block_size ", "a thread block has 32 threads a warp: set warps"},
+    {0},
+};
+
+static const char *how(const void *data) {
+    (void)data;
+    return "A thread block takes a row block, whose values stay in registers where they fit.";
+}
+
+static const mc_solver rows = {.name = "rows",
+                               .plan = softmax_make_plan,
+                               .contract = softmax_contract,
+                               .facts = softmax_facts,
+                               .emit = softmax_emit,
+                               .entry_name = softmax_entry_name,
+                               .computes = softmax_computes,
+                               .how = how};
+
+static const mc_solver *solver(const int64_t *point) {
+    (void)point;
+    return &rows;
+}
+
+const mc_family mc_family_softmax = {
+    .name = "softmax",
+    .summary = "softmax over the rows of a sparse matrix, between SDDMM and SpMM",
+    .computes = "C = softmax(A * scale + mask) over the nonzero vectors of each row, A and C of one pattern.",
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .solver = solver,
+    .chooser = F_ORDER,
+    .hints = hints};

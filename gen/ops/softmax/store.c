@@ -1,0 +1,207 @@
+/* The arithmetic of mc_softmax.h, and what becomes of it. */
+#include "ops/softmax/kernel.h"
+#include <stdio.h>
+#include <string.h>
+
+static mc_operand bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return H(bits);
+}
+
+/* -- Greatest elements and sums ------------------------------------------------------------------------ */
+
+void softmax_start_greatest(softmax_emitter *e) {
+    for (int i = 0; i < e->plan->rows; i++) EMIT(e->b, mov_b32, e->greatest[i], H(0xff800000));
+}
+
+void softmax_take_greatest(softmax_emitter *e) {
+    const softmax_plan *plan = e->plan;
+    for (int i = 0; i < e->units.count; i++)
+        for (int element = 0; element < plan->unit; element++) {
+            mc_reg row = e->greatest[softmax_row_of(plan, i, element)];
+            EMIT(e->b, max_nan_f32, row, row, e->units.value[i * plan->unit + element]);
+        }
+}
+
+void softmax_shift(softmax_emitter *e) {
+    for (int i = 0; i < e->plan->rows; i++)
+        EMIT(e->b, max_nan_f32, e->shift[i], e->greatest[i], e->constant.lowest);
+}
+
+void softmax_start_sums(softmax_emitter *e) {
+    for (int i = 0; i < e->plan->rows; i++) {
+        EMIT(e->b, mov_b32, e->low[i], I(0));
+        EMIT(e->b, mov_b32, e->high[i], I(0));
+    }
+}
+
+static void take_power(softmax_emitter *e, mc_reg value, int row) {
+    const softmax_constants *c = &e->constant;
+    mc_builder *b = e->b;
+    EMIT(b, sub_f32, value, value, e->shift[row]);
+    EMIT(b, mul_f32, value, value, c->log2_e);
+    EMIT(b, max_nan_f32, value, value, c->least_power);
+    activation_emit_power(&c->power, b, value);
+    EMIT(b, add_f32, value, value, c->least);
+}
+
+/* Parts of at most 64 elements of at most 2^23 units stay below 2^31. */
+static void add_parts(softmax_emitter *e) {
+    mc_builder *b = e->b;
+    const char *names[] = {"sum_wide", "part_wide"};
+    mc_reg wide[2];
+    for (int k = 0; k < 2; k++) wide[k] = b64(b, names[k]);
+    for (int i = 0; i < e->plan->rows; i++) {
+        const mc_reg words[2] = {e->low[i], e->high[i]};
+        EMIT(b, cvt_s64, wide[1], e->part[i]);
+        EMIT(b, join_b64, wide[0], V2(words));
+        EMIT(b, add_s64, wide[0], wide[0], wide[1]);
+        EMIT(b, split_b64, V2(words), wide[0]);
+    }
+}
+
+void softmax_take_powers(softmax_emitter *e, bool wanted) {
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    int elements = e->units.count * plan->unit / plan->rows;
+    uint32_t minus_ones = 0U - (uint32_t)elements * SOFTMAX_ONE_BITS;
+    for (int i = 0; wanted && i < plan->rows; i++) EMIT(b, mov_b32, e->part[i], H(minus_ones));
+    for (int i = 0; i < e->units.count; i++)
+        for (int element = 0; element < plan->unit; element++) {
+            int row = softmax_row_of(plan, i, element);
+            mc_reg value = e->units.value[i * plan->unit + element];
+            take_power(e, value, row);
+            if (!wanted) continue;
+            EMIT(b, add_f32, e->real, value, e->constant.one);
+            EMIT(b, add_s32, e->part[row], e->part[row], e->real);
+        }
+    if (wanted) add_parts(e);
+}
+
+void softmax_divide(softmax_emitter *e) {
+    const softmax_constants *c = &e->constant;
+    mc_builder *b = e->b;
+    mc_reg zero = mov_b32(b, "zero", I(0)), wide = b64(b, "whole_sum");
+    for (int i = 0; i < e->plan->rows; i++) {
+        const mc_reg words[2] = {e->low[i], e->high[i]};
+        EMIT(b, join_b64, wide, V2(words));
+        EMIT(b, cvt_f32_s64, e->sum[i], wide);
+        EMIT(b, mul_f32, e->sum[i], e->sum[i], c->unit);
+        EMIT(b, max_nan_f32, e->sum[i], e->sum[i], c->one);
+        EMIT(b, rcp_f32, e->by[i], e->sum[i]);
+        EMIT(b, fma_f32, e->by[i], e->shift[i], zero, e->by[i]);
+        if (e->c_by.id) EMIT(b, mul_f32, e->by[i], e->by[i], e->c_by);
+    }
+}
+
+/* -- C ------------------------------------------------------------------------------------------------ */
+
+/* COUNT integers of 16 bits, two to a word. */
+static const mc_reg *pack_shorts(const softmax_emitter *e, const out_scratch *s, int count) {
+    const softmax_type *type = &e->plan->out;
+    mc_builder *b = e->b;
+    for (int i = 0; i < count; i++) {
+        mc_reg to = s->real[i];
+        EMIT(b, cvt_s32_f32, to, s->real[i]);
+        EMIT(b, max_s32, to, to, I(type->least));
+        EMIT(b, min_s32, to, to, I(type->most));
+    }
+    for (int i = 0; i + 1 < count; i += 2)
+        EMIT(b, prmt, s->real[i / 2], s->real[i], s->real[i + 1], H(0x5410));
+    return s->real;
+}
+
+/* Stores ELEMENT and those behind it of unit I. Its values are e->units'. */
+static void store_run(const softmax_emitter *e, const out_scratch *s, int i, int element, int count) {
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    bool shorts = !softmax_is_real(plan) && plan->out.bytes == 2;
+    mc_operand to = AT(e->at, ((int64_t)i * softmax_threads(plan) * plan->unit + element) * plan->out.bytes);
+    for (int k = 0; k < count; k++) {
+        mc_reg value = e->units.value[i * plan->unit + element + k];
+        EMIT(b, mul_f32, s->real[k], value, e->by[softmax_row_of(plan, i, element + k)]);
+        if (plan->order == SOFTMAX_BCRS) continue;
+        softmax_test_element(e, i, element + k);
+        EMIT(b, selp_b32, s->real[k], s->real[k], I(0), e->test);
+    }
+    if (shorts) out_store(b, e->units.inside[i], to, OUT_F16, count, pack_shorts(e, s, count));
+    else
+        out_store(b, e->units.inside[i], to, plan->out.element, count,
+                  out_pack(b, plan->out.element, s, NULL, count));
+}
+
+void softmax_store(softmax_emitter *e) {
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    out_scratch scratch;
+    int count = softmax_store_elements(plan);
+    bool shorts = !softmax_is_real(plan) && plan->out.bytes == 2;
+    out_declare_scratch(&scratch, b, shorts ? OUT_F32 : plan->out.element, count);
+    EMIT(b, mad_wide, e->at, e->units.first, I(plan->unit * plan->out.bytes), e->block.c);
+    for (int i = 0; i < e->units.count; i++)
+        for (int element = 0; element < plan->unit; element += count)
+            store_run(e, &scratch, i, element, count);
+}
+
+/* -- The second output --------------------------------------------------------------------------------- */
+
+/* TO = ln(S). */
+static void emit_ln(const softmax_emitter *e, mc_reg s, mc_reg to) {
+    static const float terms[] = SOFTMAX_LN_TERMS;
+    enum { TERMS = sizeof terms / sizeof *terms, FRACTION_BITS = 23 };
+    mc_builder *b = e->b;
+    mc_reg power = sub_s32(b, "power_of", s, H(SOFTMAX_ROOT_BITS)), term = b32(b, "ln_term");
+    mc_reg whole = shr_s32(b, "whole_power", power, I(FRACTION_BITS));
+    mc_reg m = sub_s32(b, "mantissa", s, shl_b32(b, "whole_bits", whole, I(FRACTION_BITS)));
+    mc_reg minus_one = mov_b32(b, "minus_one", bits_of(-1));
+    mc_reg z = div_f32(b, "ln_z", add_f32(b, "below", m, minus_one), add_f32(b, "above", m, e->constant.one));
+    mc_reg square = mul_f32(b, "ln_square", z, z), q = b32(b, "ln_of");
+    EMIT(b, mov_b32, q, bits_of(terms[TERMS - 1]));
+    for (int i = TERMS - 2; i >= 0; i--) {
+        EMIT(b, mov_b32, term, bits_of(terms[i]));
+        EMIT(b, fma_f32, q, q, square, term);
+    }
+    EMIT(b, mul_f32, q, q, z);
+    EMIT(b, mov_b32, term, bits_of(SOFTMAX_LN_2));
+    EMIT(b, fma_f32, to, cvt_f32_s32(b, "power_real", whole), term, q);
+}
+
+/* The address of the thread's first row. */
+static mc_reg lse_at(const softmax_emitter *e) {
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    mc_reg row = mad_s32(b, "lse_row", e->block.number, I(plan->vec), e->row), lse = load_array(b, "lse");
+    if (plan->batch) {
+        mc_reg before = mul_s32(b, "lse_before", b->batch, I(WORD));
+        mc_operand m = dim_operand(plan->m, load_shape(b, "m", plan->m == MC_OPEN));
+        lse = mad_wide(b, "batch_lse", before, m, lse);
+    }
+    return mad_wide(b, "lse_at", row, I(WORD), lse);
+}
+
+void softmax_store_lse(softmax_emitter *e) {
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    if (!plan->lse) return;
+    note(b, "logarithms of the rows' sums: the first thread that has a row writes it");
+    mc_label none = label(b, "NO_LSE");
+    bool vectors = plan->order == SOFTMAX_BCRS;
+    if (!vectors) {
+        mc_reg lane = and_b32(b, "lse_lane", e->thread, I(plan->beside - 1));
+        EMIT_IF(b, setp_ne(b, "not_first", lane, I(0)), bra, TO(none));
+    }
+    EMIT_IF(b, setp_ge(b, "not_early", e->thread, I(vectors ? plan->beside : plan->per_step)), bra, TO(none));
+    mc_reg at = lse_at(e);
+    for (int i = 0; i < plan->rows; i++) {
+        const char *before = b->prefix;
+        char prefix[MC_MAX_NAME];
+        snprintf(prefix, sizeof prefix, "%srow%d_", before ? before : "", i);
+        b->prefix = prefix;
+        emit_ln(e, e->sum[i], e->real);
+        EMIT(b, add_f32, e->real, e->real, e->greatest[i]);
+        EMIT(b, stg_b32, AT(at, (int64_t)i * plan->row_step * WORD), e->real);
+        b->prefix = before;
+    }
+    set_label(b, none);
+}

@@ -1,0 +1,357 @@
+/* Softmax kernels on the simulator against the CPU reference, bit for bit: every V, order and type, row blocks of all
+ * lengths, in registers and beyond, special values, the second output. And the reference against a softmax in double.
+ * softmax_test SPEC PART of those in `parts`. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "check.h"
+#include "base/real.h"
+#include "matrix/random.h"
+#include "matrix/vsparse.h"
+#include "verify/run.h"
+#include "mcrt_internal.h"
+
+enum { X, SCALE, C_SCALE, LSE, C, COLUMNS = 1200 };
+
+/* Vectors of row blocks: none, fewer and more than a stride, whole strides, and more than small kernels hold. */
+static const int lengths[] = {0, 1, 5, 16, 17, 32, 0, 33, 64, 100, 0}, long_ones[] = {3, 1200, 0, 1031, 130};
+
+typedef struct bench {
+    mc_device *device;
+    mc_kernel *kernel;
+    const mc_operator *op;
+    plan_problem problem;
+    mc_vsparse mask;
+    mc_dense x;
+    const int *lengths;
+    int blocks;
+    float scale, c_scale;
+    bool special;
+    mc_diag *diag;
+    char text[200];
+} bench;
+
+/* -- Operands */
+
+static mc_status make_mask(bench *t, int vec) {
+    int64_t vectors = 0;
+    for (int b = 0; b < t->blocks; b++) vectors += t->lengths[b];
+    mc_status status = mcrt_vsparse_create(MC_F32, vec, t->blocks, COLUMNS, vectors, &t->mask, t->diag);
+    if (status != MC_OK) return status;
+    for (int b = 0; b < t->blocks; b++) {
+        int64_t first = t->mask.row_ptr[b];
+        t->mask.row_ptr[b + 1] = first + t->lengths[b];
+        for (int i = 0; i < t->lengths[b]; i++)
+            t->mask.col_idx[first + i] = (int32_t)((int64_t)i * COLUMNS / t->lengths[b]);
+    }
+    mc_bias_fill(t->mask.values, vectors * vec, MC_VALUES_FULL, 3);
+    return MC_OK;
+}
+
+/* What -infinity in a mask, and values that no number comes of, make of rows. Every other row stays as it is. */
+static void spoil(bench *t) {
+    static const float values[] = {-INFINITY, INFINITY, NAN, 65504, -65504, 0};
+    for (int64_t i = 0; i < t->x.rows * t->x.cols; i += 37) {
+        float value = values[i / 37 % 6];
+        if (t->x.type != MC_S32)
+            mc_dense_set(&t->x, i / t->x.cols, i % t->x.cols, real_to_bits(t->x.type, value));
+    }
+    float *mask = t->mask.values;
+    for (int64_t v = t->mask.row_ptr[1]; v < t->mask.vectors; v++)
+        for (int r = 0; r < t->mask.vec; r++)
+            if (r == 0 ? v < t->mask.row_ptr[4] : (v + r) % 5 == 0) mask[v * t->mask.vec + r] = -INFINITY;
+}
+
+static mc_status make_operands(bench *t) {
+    mc_dense shape;
+    mc_status status = operand_whole_shape(&t->problem, &t->op->operands[X], &t->mask, &shape, t->diag);
+    if (status == MC_OK)
+        status = mc_dense_create(shape.type, shape.rows, shape.cols, shape.ld, &t->x, t->diag);
+    if (status != MC_OK) return status;
+    mc_dense_fill(&t->x, MC_VALUES_FULL, 7);
+    t->scale = t->problem.lhs == MC_S32 ? 0x1.3p-29F : -0.75F;
+    t->c_scale = 0x1.1p-9F;
+    if (t->special) spoil(t);
+    return MC_OK;
+}
+
+/* -- One kernel */
+
+static mc_status compare(bench *t, const host_operands *operands, const mc_dense *c, const mc_dense *others) {
+    reference_result want;
+    mc_dense lse = {0};
+    mc_status status = operator_expect(t->op, operands, &want, t->diag);
+    if (status == MC_OK) status = mc_result_compare(c, &want, t->diag);
+    mc_result_free(&want);
+    if (status != MC_OK || operands->problem->lse == MC_PER_NONE) return status;
+    status = operator_expect_other(t->op, operands, LSE, &lse, t->diag);
+    if (status == MC_OK) status = mc_dense_compare_named("lse", &others[LSE], &lse, t->diag);
+    mc_dense_free(&lse);
+    return status;
+}
+
+static mc_status run_kernel(bench *t) {
+    mc_dense c = {0}, others[MAX_OPERANDS] = {{0}};
+    plan_problem whole;
+    mc_run run = {.others = others, .operands = {.problem = &whole, .matrix = &t->mask}};
+    unsigned align = (unsigned)mc_kernel_field(t->kernel, "align");
+    mc_status status = make_operands(t);
+    run.operands.inputs[X] = &t->x;
+    if (t->problem.scale != MC_PER_NONE) run.operands.factors[SCALE] = &t->scale;
+    if (t->problem.c_scale != MC_PER_NONE) run.operands.factors[C_SCALE] = &t->c_scale;
+    if (align < 16) run.offsets[X] = run.offsets[C] = 4;
+    if (align < 4 && mc_type_bytes(t->problem.lhs) == 2) run.offsets[X] = 2;
+    if (align < 4) run.offsets[C] = (unsigned)mc_type_bytes(t->problem.out);
+    if (status == MC_OK) status = plan_problem_measure(t->kernel, &run.operands, 0, &whole, t->diag);
+    if (status == MC_OK) status = mc_operator_run(t->device, t->kernel, NULL, &run, NULL, &c, t->diag);
+    if (status == MC_OK) status = compare(t, &run.operands, &c, others);
+    mc_dense_free(&c);
+    for (int i = 0; i < MAX_OPERANDS; i++) mc_dense_free(&others[i]);
+    mc_dense_free(&t->x);
+    return status;
+}
+
+static mc_kernel *make_kernel(const char *spec, const mc_setting *settings, size_t count, mc_diag *diag) {
+    mc_spec *read = NULL;
+    mc_kernel *kernel = NULL;
+    if (mc_spec_read(spec, settings, count, &read, diag) == MC_OK)
+        (void)mc_kernel_generate(read, mc_spec_default(read), &kernel, diag);
+    mc_spec_destroy(read);
+    return kernel;
+}
+
+static void try_kernel(bench *t, const char *spec, const mc_setting *settings, size_t count) {
+    mc_diag_clear(t->diag);
+    t->kernel = make_kernel(spec, settings, count, t->diag);
+    CHECK(t->kernel != NULL, "%s: %s", t->text, mc_diag_text(t->diag));
+    if (t->kernel == NULL || plan_problem_read(t->kernel, &t->problem, t->diag) != MC_OK) return;
+    t->op = operator_of(t->problem.op);
+    mc_status status = make_mask(t, t->problem.vec);
+    if (status == MC_OK) status = run_kernel(t);
+    CHECK(status == MC_OK, "%s: %s", t->text, mc_diag_text(t->diag));
+    mc_vsparse_free(&t->mask);
+    mc_kernel_destroy(t->kernel);
+}
+
+/* -- Many */
+
+typedef struct choice {
+    const char *field;
+    const char *words[8];
+} choice;
+
+enum { MOST_CHOICES = 12 };
+
+/* Every STEP-th of all combinations. */
+static void try_all(bench *t, const char *spec, const choice *choices, size_t count, int step) {
+    size_t turns[MOST_CHOICES] = {0}, i = 0;
+    mc_setting settings[MOST_CHOICES];
+    for (int number = 0; i < count; number++) {
+        size_t used = 0;
+        for (i = 0; i < count; i++) {
+            settings[i] = (mc_setting){choices[i].field, choices[i].words[turns[i]]};
+            used += (size_t)snprintf(t->text + used, sizeof t->text - used, "%s=%s ", settings[i].field,
+                                     settings[i].value);
+        }
+        if (number % step == 0) try_kernel(t, spec, settings, count);
+        for (i = 0; i < count && choices[i].words[++turns[i]] == NULL; i++) turns[i] = 0;
+    }
+}
+
+#define TRY(t, spec, step, choices) try_all(t, spec, choices, sizeof(choices) / sizeof *(choices), step)
+
+#define EVERY_VEC                                                                                            \
+    {                                                                                                        \
+        "vec", { "1", "2", "4", "8", "16" }                                                                  \
+    }
+#define EVERY_ORDER                                                                                          \
+    {                                                                                                        \
+        "order", { "bcrs", "srbcrs16", "srbcrs32" }                                                          \
+    }
+#define EVERY_IN                                                                                             \
+    {                                                                                                        \
+        "lhs", { "f32", "f16", "bf16", "s32" }                                                               \
+    }
+#define EVERY_OUT                                                                                            \
+    {                                                                                                        \
+        "out", { "f32", "f16", "bf16", "s8", "u8", "s16", "u16" }                                            \
+    }
+
+static void types(bench *t, const char *spec) {
+    static const choice all[] = {EVERY_VEC,       EVERY_ORDER,          EVERY_IN, EVERY_OUT, {"warps", {"4"}},
+                                 {"hold", {"2"}}, {"scale", {"tensor"}}};
+    TRY(t, spec, 1, all);
+}
+
+/* How the work is divided: the bits stay the same. */
+static void schedules(bench *t, const char *spec) {
+    static const choice few[] = {EVERY_VEC,
+                                 EVERY_ORDER,
+                                 {"warps", {"1"}},
+                                 {"hold", {"4", "8"}},
+                                 {"lhs", {"f16", "s32"}},
+                                 {"out", {"u8"}},
+                                 {"lse", {"none", "row"}}};
+    static const choice many[] = {
+        EVERY_VEC,        EVERY_ORDER,      {"warps", {"8", "2"}}, {"hold", {"2", "4"}},
+        {"lhs", {"f16"}}, {"out", {"f32"}}, {"lse", {"row"}}};
+    static const choice vectors[] = {
+        EVERY_VEC,        {"warps", {"1", "2"}}, {"hold", {"1", "2"}}, {"lhs", {"f32", "bf16"}},
+        {"out", {"s16"}}, {"lse", {"row"}}};
+    bench longer = *t;
+    longer.lengths = long_ones, longer.blocks = sizeof long_ones / sizeof *long_ones;
+    TRY(t, spec, 1, few);
+    TRY(&longer, spec, 3, few);
+    TRY(t, spec, 3, many);
+    TRY(&longer, spec, 5, many);
+    TRY(&longer, spec, 1, vectors);
+}
+
+/* Addresses that are promised to be multiples of less than 16 bytes. */
+static void addresses(bench *t, const char *spec) {
+    static const choice all[] = {EVERY_VEC,
+                                 EVERY_ORDER,
+                                 {"align", {"1", "4"}},
+                                 {"lhs", {"f16", "f32"}},
+                                 {"out", {"u8", "f16", "f32"}},
+                                 {"warps", {"16"}},
+                                 {"hold", {"2"}},
+                                 {"mask", {"pattern", "values"}}};
+    TRY(t, spec, 1, all);
+}
+
+static void factors(bench *t, const char *spec) {
+    static const choice all[] = {EVERY_VEC,
+                                 EVERY_ORDER,
+                                 {"mask", {"pattern", "values"}},
+                                 {"scale", {"none", "tensor"}},
+                                 {"lse", {"none", "row"}},
+                                 {"out", {"f16", "f32"}},
+                                 {"lhs", {"f16", "f32", "s32"}},
+                                 {"warps", {"4"}}};
+    static const choice integers[] = {EVERY_VEC,
+                                      {"out", {"s8", "u8", "s16", "u16"}},
+                                      {"c_scale", {"tensor"}},
+                                      {"order", {"srbcrs32", "bcrs"}},
+                                      {"mask", {"values"}},
+                                      {"warps", {"4"}}};
+    bench special = *t;
+    special.special = true;
+    TRY(t, spec, 4, all);
+    TRY(&special, spec, 3, all);
+    TRY(t, spec, 3, integers);
+    TRY(&special, spec, 1, integers);
+}
+
+/* -- The reference itself */
+
+typedef struct row_case {
+    float x[4];
+    int count;
+    float want[4], lse;
+} row_case;
+
+/* Exact but for rounding: a difference of ln(2) is a factor of 2. */
+static const row_case rows[] = {
+    {{3}, 1, {1}, 3},
+    {{-2, -2, -2, -2}, 4, {.25F, .25F, .25F, .25F}, -2 + 1.3862943611F},
+    {{1, 1 + 0.69314718056F}, 2, {1 / 3.0F, 2 / 3.0F}, 1 + 1.0986122887F},
+    {{-INFINITY, 5, -INFINITY}, 3, {0, 1, 0}, 5},
+    {{-INFINITY, -INFINITY}, 2, {0, 0}, -INFINITY},
+    {{INFINITY, 5}, 2, {NAN, NAN}, INFINITY},
+    {{NAN, 5}, 2, {NAN, NAN}, NAN},
+    {{0, -90, -200}, 3, {1, 0, 0}, 0},
+    {{3e38F, -3e38F, 3e38F}, 3, {.5F, 0, .5F}, 3e38F},
+    {{0}, 0, {0}, -INFINITY},
+};
+
+static bool is_near(float got, float want, float off) {
+    if (isnan(want)) return isnan(got);
+    return got == want || fabsf(got - want) <= off * fabsf(want);
+}
+
+static void check_row(bench *t, const row_case *of) {
+    int length = of->count;
+    mc_dense c = {0}, lse = {0}, sums = {0}, shape;
+    plan_problem p = {
+        .op = MC_OP_SOFTMAX, .lhs = MC_F32, .out = MC_F32, .vec = 1, .m = 1, .n = COLUMNS, .lse = MC_PER_ROW};
+    t->op = operator_of(p.op);
+    t->lengths = &length, t->blocks = 1;
+    mc_status status = make_mask(t, 1);
+    if (status == MC_OK) status = operand_whole_shape(&p, &t->op->operands[X], &t->mask, &shape, t->diag);
+    if (status == MC_OK)
+        status = mc_dense_create(shape.type, shape.rows, shape.cols, shape.ld, &t->x, t->diag);
+    if (status == MC_OK && length > 0) memcpy(t->x.data, of->x, (size_t)length * sizeof(float));
+    const host_operands operands = {.problem = &p, .matrix = &t->mask, .inputs[X] = &t->x};
+    if (status == MC_OK) status = t->op->sums(&operands, &sums, t->diag);
+    if (status == MC_OK) status = t->op->finish(&operands, &sums, &c, t->diag);
+    if (status == MC_OK) status = t->op->other(&operands, &sums, LSE, &lse, t->diag);
+    CHECK(status == MC_OK, "row %d: %s", (int)(of - rows), mc_diag_text(t->diag));
+    for (int i = 0; status == MC_OK && i < length; i++)
+        CHECK(is_near(((float *)c.data)[i], of->want[i], 0x1p-21F), "row %d, element %d: %.9g, not %.9g",
+              (int)(of - rows), i, (double)((float *)c.data)[i], (double)of->want[i]);
+    if (status == MC_OK)
+        CHECK(is_near(((float *)lse.data)[0], of->lse, 0x1p-21F), "row %d: lse %.9g, not %.9g",
+              (int)(of - rows), (double)((float *)lse.data)[0], (double)of->lse);
+    mc_dense_free(&c), mc_dense_free(&lse), mc_dense_free(&sums), mc_dense_free(&t->x),
+        mc_vsparse_free(&t->mask);
+}
+
+/* The greatest part of the bound of docs/softmax.md that any element of COUNT random scores is off. */
+static double worst_of(bench *t, int count, float spread, uint64_t seed) {
+    plan_problem p = {.op = MC_OP_SOFTMAX, .lhs = MC_F32, .out = MC_F32, .vec = 1, .m = 1, .n = COLUMNS};
+    mc_dense c = {0}, sums = {0};
+    double sum = 0, worst = 0, most = -INFINITY, least = INFINITY;
+    t->lengths = &count, t->blocks = 1;
+    t->op = operator_of(p.op);
+    mc_status status = make_mask(t, 1);
+    if (status == MC_OK) status = mc_dense_create(MC_F32, count, 1, 1, &t->x, t->diag);
+    if (status != MC_OK) return INFINITY;
+    float *x = t->x.data;
+    mcrt_random random = random_start(seed, 0);
+    for (int i = 0; i < count; i++) {
+        x[i] = spread * ((float)(random_next(&random) >> 40) * 0x1p-24F - .5F);
+        most = fmax(most, x[i]), least = fmin(least, x[i]);
+    }
+    const host_operands operands = {.problem = &p, .matrix = &t->mask, .inputs[X] = &t->x};
+    status = t->op->sums(&operands, &sums, t->diag);
+    if (status == MC_OK) status = t->op->finish(&operands, &sums, &c, t->diag);
+    for (int i = 0; i < count; i++) sum += exp(x[i] - most);
+    double bound = 0x1p-22 * (most - least) + count * 0x1p-24 + 0x1p-21;
+    for (int i = 0; status == MC_OK && i < count; i++) {
+        double want = exp(x[i] - most) / sum, off = fabs(((float *)c.data)[i] - want) - 0x1p-126;
+        worst = fmax(worst, off / want / bound);
+    }
+    mc_dense_free(&c), mc_dense_free(&sums), mc_dense_free(&t->x), mc_vsparse_free(&t->mask);
+    return status == MC_OK ? worst : INFINITY;
+}
+
+static void reference(bench *t, const char *spec) {
+    static const float spreads[] = {0.01F, 1, 10, 60, 160};
+    (void)spec;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(t, &rows[i]);
+    for (int count = 1; count <= 1000; count *= 10)
+        for (size_t i = 0; i < sizeof spreads / sizeof *spreads; i++) {
+            double worst = worst_of(t, count, spreads[i], i);
+            CHECK(worst <= 1, "%d scores over %g: %g of the bound", count, (double)spreads[i], worst);
+        }
+}
+
+static const struct {
+    const char *name;
+    void (*run)(bench *t, const char *spec);
+} parts[] = {{"types", types},
+             {"schedules", schedules},
+             {"addresses", addresses},
+             {"factors", factors},
+             {"reference", reference}};
+
+int main(int argc, char **argv) {
+    bench t = {.diag = mc_diag_create(), .lengths = lengths, .blocks = sizeof lengths / sizeof *lengths};
+    if (argc != 3 || mc_device_open("sim", &t.device, t.diag) != MC_OK) return 2;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(argv[2], parts[i].name) == 0) parts[i].run(&t, argv[1]);
+    mc_device_close(t.device);
+    mc_diag_destroy(t.diag);
+    return check_end();
+}
