@@ -149,7 +149,7 @@ static void add_operand(product_command_data *d, const operand_row *operand, siz
 
 /* A factor that problem.c has no row for; where to write it, if kernels may compute it. */
 static void add_factor(product_command_data *d, const operand_row *operand, size_t place) {
-    bool known = false;
+    bool known = operand->computed == operand->per; /* no kernel reads it */
     for (size_t i = 0; i < PROBLEM_VALUE_OPTIONS; i++)
         known |= strcmp(problem_value_table[i].name, operand->name) == 0;
     if (!known)

@@ -245,7 +245,9 @@ typedef struct mc_plan mc_plan;
    SDDMM: C = A[m,k] B[k,n] where the matrix, a mask of m x n, has vectors; A row-major, B as b_layout, C as
           c_order says.
    QUANTISE: C = A[m,n] with other elements, turned round as b_layout says: integers round(A / scale), or
-          back, reals A * scale; of one type and without scales A's elements (docs/quantise.md). */
+          back, reals A * scale; of one type and without scales A's elements (docs/quantise.md).
+   SOFTMAX: C = softmax(A) over the rows of the matrix, a mask of m x n; A, what an SDDMM writes, and C as
+          c_order says (docs/softmax.md). */
 typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM, MC_OP_QUANTISE, MC_OP_SOFTMAX } mc_op;
 
 /* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;
@@ -270,8 +272,9 @@ typedef struct mc_plan_config {
     mc_activation activation; /* SpMM, with such a c */
     bool exact;               /* SpMM: sums in 64 bits; c may be s64 */
     mc_layout b_layout;       /* SDDMM */
-    mc_order c_order;         /* SDDMM */
-    bool mask_values;         /* SDDMM, with such a c: C is multiplied by the mask's values, too */
+    mc_order c_order;         /* SDDMM; softmax: of A, too */
+    /* SDDMM, with such a c: C is multiplied by the mask's values, too; softmax: A has them added */
+    bool mask_values;
     unsigned align; /* bytes that addresses passed to mc_execute are multiples of: 1, 4 or 16; 0: 16 */
     mc_shapes shapes;
     mc_tuning tuning; /* ENVIRONMENT: as the context */
@@ -293,7 +296,8 @@ typedef struct mc_plan_config {
     mc_per zero;   /* quantise: zero points, which go as scales do; SpMM with a c of 8 or 4 bits: one for C */
     bool computed; /* quantise: the kernel computes scales and zero points of its rows, and writes them */
     mc_per b_scale; /* SpMM: none or by column, a second scale, as a quantise gives it for tokens */
-    mc_per c_scale; /* SpMM with a c of 8 or 4 bits: none or tensor, the scale of C's elements */
+    /* SpMM with a c of 8 or 4 bits, softmax with one of 8 or 16: none or tensor, the scale of C's elements */
+    mc_per c_scale;
     /* SpMM with a c that wants a scale: m x n elements that are added before the activation, which lie as C
        does, ldr elements from row to row (0: n), or from column to column, r_stride from product to product.
        Each execution brings them as the operand "residual" of mc_args.list; they may not overlap C */
@@ -304,7 +308,9 @@ typedef struct mc_plan_config {
        two, of which the first writes B's rows into the workspace, and the second multiplies these. Not for a
        b of 4 bits */
     mc_major b_major;
-    mc_per lse; /* softmax: none, or by row: the operand "lse" of mc_args.list receives an f32 for each row */
+    /* softmax: none, or by row: the operand "lse" of mc_args.list, m f32, receives the logarithms of the rows'
+       sums of exponentials */
+    mc_per lse;
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no
@@ -365,7 +371,7 @@ typedef struct mc_argument {
    and biases lie at multiples of 16 bytes, C at least at one of its element's size. */
 typedef struct mc_args {
     size_t size;
-    mc_address a; /* SDDMM */
+    mc_address a; /* SDDMM, quantise, softmax */
     mc_address b, c;
     mc_address scale, bias; /* arrays: per row or column of C */
     float scale_value;      /* per tensor */

@@ -72,7 +72,7 @@ for program in mcrun mcbench; do
 done
 
 # Fields and specs.
-for family in spmm sddmm quantise; do
+for family in spmm sddmm quantise softmax; do
     fields=$("$bin/mcgen" --help $family | sed -n '/^Fields/,$s/^  \([a-z_]\{1,\}\) .*/\1/p')
     check "$family has fields" [ "$(wc -l <<<"$fields")" -gt 10 ]
     for field in $fields; do

@@ -34,6 +34,7 @@ update=${3:-}
 reference spmm
 reference sddmm
 reference quantise
+reference softmax
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90
@@ -131,4 +132,7 @@ golden quantise_given --set lhs=f32 --set out=u4 --set zero=row --set m=96 --set
 golden quantise_moved --set lhs=s8 --set scale=none --set arch=sm_90
 spec=$(dirname "$spec")/quantise_s8_tensor.lua
 golden quantise_tensor --set zero=tensor --set batch=on --arch sm_90
+spec=$(dirname "$spec")/softmax_f16.lua
+golden softmax --set hold=1
+golden softmax_strides --set order=srbcrs16 --set lhs=s32 --set out=s16 --set c_scale=tensor --set mask=values --set lse=row --set vec=4 --set warps=2 --set hold=1 --set batch=on
 exit $failed
