@@ -308,8 +308,8 @@ typedef struct mc_plan_config {
        two, of which the first writes B's rows into the workspace, and the second multiplies these. Not for a
        b of 4 bits */
     mc_major b_major;
-    /* softmax: none, or by row: the operand "lse" of mc_args.list, m f32, receives the logarithms of the rows'
-       sums of exponentials */
+    /* softmax: none, or by row: the operand "lse" of mc_args.list, m f32, receives the logarithms of the
+       rows' sums of exponentials */
     mc_per lse;
 } mc_plan_config;
 

@@ -33,7 +33,7 @@ static const struct refusal {
     mc_status status;
     const char *message;
 } refusals[] = {
-    {SPMM(MC_S32, 32, .op = (mc_op)3), MC_S8, MC_USAGE, "op is 3, must be one of its 3 choices"},
+    {SPMM(MC_S32, 32, .op = (mc_op)4), MC_S8, MC_USAGE, "op is 4, must be one of its 4 choices"},
     {SPMM(MC_S32, 32, .b = (mc_type)16), MC_S8, MC_USAGE, "b is 16, must be one of its 16 choices"},
     {SPMM(MC_S32, 32, .tuning = (mc_tuning)-1), MC_S8, MC_USAGE, "tuning is"},
     {SPMM(MC_S32, 32, .align = 8), MC_S8, MC_USAGE, "align is 8, must be 1, 4 or 16 (0: 16)"},
@@ -42,7 +42,7 @@ static const struct refusal {
     {SPMM(MC_S32, 32, .spec_count = 1, .specs = (const char *const[]){NULL}), MC_S8, MC_USAGE,
      "specs[0] is NULL"},
     {SPMM(MC_S32, 32, .lda = 64), MC_S8, MC_USAGE, "lda is set, which an SpMM has not"},
-    {SPMM(MC_S32, 32, .mask_values = true), MC_S8, MC_USAGE, "mask_values is set, which only an SDDMM has"},
+    {SPMM(MC_S32, 32, .mask_values = true), MC_S8, MC_USAGE, "mask_values is set, which an SpMM has not"},
     {SPMM(MC_S32, 32, .c_order = MC_ORDER_SRBCRS16), MC_S8, MC_USAGE, "c_order is set"},
     {SPMM(MC_S32, 32, .b_layout = MC_LAYOUT_ROWS), MC_S8, MC_USAGE, "b_layout is set"},
     {SDDMM(MC_S32, 64, .ldc = 64), MC_S8, MC_USAGE, "ldc is set, which an SDDMM has not"},

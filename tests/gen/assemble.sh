@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
-# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -321,6 +321,20 @@ quantise_list() {
             echo "$arch 0 tensor$i $one --set scale=tensor --set lhs=${ins[(i + first) % 3]} --set out=${outs[i]} --set layout=${layouts[i % 2]}"
         done
         first=$((first + 1))
+    done
+}
+
+# Every type, V and order once in each arch; the most warps and units among them.
+softmax_list() {
+    local arch i ins=(f32 f16 bf16 s32) outs=(f32 f16 bf16 s8 u8 s16 u16) orders=(bcrs srbcrs16 srbcrs32) vecs=(1 2 4 8 16) first=0
+    local schedules=("4 4" "8 2" "16 2" "2 4")
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for ((i = first; i < first + 14; i++)); do
+            # shellcheck disable=SC2086
+            set -- ${schedules[i % 4]}
+            echo "$arch 0 types$i --set warps=$1 --set hold=$2 --set vec=${vecs[i % 5]} --set order=${orders[i % 3]} --set lhs=${ins[i / 2 % 4]} --set out=${outs[i % 7]} --set mask=values --set lse=row"
+        done
+        first=$((first + 5))
     done
 }
 

@@ -27,6 +27,7 @@ typedef struct bench {
     int blocks;
     float scale, c_scale;
     bool special;
+    mc_value_law law;
     mc_diag *diag;
     char text[200];
 } bench;
@@ -68,7 +69,7 @@ static mc_status make_operands(bench *t) {
     if (status == MC_OK)
         status = mc_dense_create(shape.type, shape.rows, shape.cols, shape.ld, &t->x, t->diag);
     if (status != MC_OK) return status;
-    mc_dense_fill(&t->x, MC_VALUES_FULL, 7);
+    mc_dense_fill(&t->x, t->law, 7);
     t->scale = t->problem.lhs == MC_S32 ? 0x1.3p-29F : -0.75F;
     t->c_scale = 0x1.1p-9F;
     if (t->special) spoil(t);
@@ -204,6 +205,9 @@ static void schedules(bench *t, const char *spec) {
     TRY(&longer, spec, 3, few);
     TRY(t, spec, 3, many);
     TRY(&longer, spec, 5, many);
+    TRY(&longer, spec, 1, vectors);
+    longer.law = MC_VALUES_ONES; /* of which sums leave 32 bits */
+    TRY(&longer, spec, 5, few);
     TRY(&longer, spec, 1, vectors);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 static const uint32_t minus_infinity = 0xff800000;
+enum { SPARE = 40 /* registers, of exponentials that ptxas computes side by side */ };
 
 softmax_name softmax_numbered(const char *stem, int number) {
     softmax_name name;
@@ -105,6 +106,7 @@ static void load_factors(softmax_emitter *e) {
 void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan,
                    const mc_batch_array *arrays) {
     *e = (softmax_emitter){.b = b, .plan = plan};
+    b->spare += SPARE;
     if (plan->batch) batch_begin(b, arrays, SOFTMAX_BATCH_ARRAYS);
     shared_array(b, "greatest_parts", (unsigned)(plan->warps * plan->vec * WORD), 16);
     shared_array(b, "sum_parts", (unsigned)(plan->warps * plan->vec * 2 * WORD), 16);

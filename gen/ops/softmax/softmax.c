@@ -30,7 +30,7 @@ static const mc_field fields[] = {
      .doc = "Order of A's and C's values. bcrs: vector after vector, row block by row block. srbcrs16, "
             "srbcrs32: in strides of 16 or 32 vectors of a row block, each row-major; the kernel writes "
             "zeros where the last one has no vectors, and does not look at A there."},
-    {"warps", COUNTS(1, 2, 4, 8, 16, 32), .standard = 4, .tunable = true,
+    {"warps", COUNTS(1, 2, 4, 8, 16), .standard = 4, .tunable = true,
      .doc = "Warps of a thread block, which takes a row block."},
     {"hold", COUNTS(1, 2, 4, 8), .standard = 2, .tunable = true,
      .doc = "Units that a thread keeps in registers; a unit is up to 16 bytes of A. A row block that fits is "
