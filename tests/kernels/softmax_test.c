@@ -71,7 +71,7 @@ static mc_status make_operands(bench *t) {
     if (status != MC_OK) return status;
     mc_dense_fill(&t->x, t->law, 7);
     t->scale = t->problem.lhs == MC_S32 ? 0x1.3p-29F : -0.75F;
-    t->c_scale = 0x1.1p-9F;
+    t->c_scale = t->special ? -0x1.1p-20F : 0x1.1p-9F;
     if (t->special) spoil(t);
     return MC_OK;
 }

@@ -3,7 +3,11 @@
 #include <string.h>
 
 static const uint32_t minus_infinity = 0xff800000;
-enum { SPARE = 40 /* registers, of exponentials that ptxas computes side by side */ };
+enum {
+    SPARE = 24, /* registers, of exponentials that ptxas computes side by side */
+    MANY_WARPS = 16,
+    MANY_SPARE = 52
+};
 
 softmax_name softmax_numbered(const char *stem, int number) {
     softmax_name name;
@@ -106,7 +110,8 @@ static void load_factors(softmax_emitter *e) {
 void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan,
                    const mc_batch_array *arrays) {
     *e = (softmax_emitter){.b = b, .plan = plan};
-    b->spare += SPARE;
+    b->spare += plan->warps < MANY_WARPS ? SPARE : MANY_SPARE;
+    b->fills_shared = plan->warps >= MANY_WARPS; /* 128 registers a thread, and no more */
     if (plan->batch) batch_begin(b, arrays, SOFTMAX_BATCH_ARRAYS);
     shared_array(b, "greatest_parts", (unsigned)(plan->warps * plan->vec * WORD), 16);
     shared_array(b, "sum_parts", (unsigned)(plan->warps * plan->vec * 2 * WORD), 16);
