@@ -9,7 +9,7 @@ integers() { "$mcrun" softmax "$specs/softmax_q8.lua" --device sim "$@"; }
 printf '4, 40, 9\n0 3 3 8 9\n0 7 39 1 2 3 38 39 5\n' >m.smtx
 printf '2, 40, 0\n0 0 0\n\n' >empty.smtx
 
-expect 0 'usage: mcrun softmax SPEC MASK' "$mcrun" softmax --help
+expect 0 'usage: mcrun softmax SPEC... MASK' "$mcrun" softmax --help
 expect 0 'out-lse' "$mcrun" softmax --help
 check 'lse is no input' sh -c "! '$mcrun' softmax --help | grep -q -e ' --lse '"
 expect 0 'verdict    exact' softmax m.smtx
@@ -49,6 +49,13 @@ expect 2 'want more of either' softmax m.smtx --set order=srbcrs32 --set vec=16 
 expect 0 '' "$mcrun" pack "$specs/softmax_f16.lua" m.smtx --out packed
 check 'rows.bin has two numbers a row block' test "$(stat -c %s packed/rows.bin)" = 32
 expect 0 'softmax_f16' "$mcrun" plan "$specs/softmax_f16.lua" m.smtx --device sim
+# By the model: short row blocks want few threads; long ones enough for all of their values.
+expect 0 'warps=1 hold=1' "$mcrun" plan "$specs/softmax_f16.lua" m.smtx --device sim
+{ printf '64, 4096, 38400\n'; seq -s' ' 0 600 38400; for ((i = 0; i < 64; i++)); do seq -s' ' 0 6 3599; done | paste -sd' '; } >long.smtx
+"$mcrun" plan "$specs/softmax_f16.lua" long.smtx --device sim >plan.txt
+read -r warps hold < <(sed -n 's/.*warps=\([0-9]*\) hold=\([0-9]*\).*/\1 \2/p' plan.txt | head -1)
+check "a row block of 600 is held: $warps warps, $hold units" test $((32 * warps * hold)) -ge 600
+expect 0 'exact' softmax m.smtx --variants best
 expect 0 'softmax_f16' "$mcrun" tune "$specs/softmax_f16.lua" m.smtx --device sim --in-process --set lse=row
 expect 2 'has no --n and no --k' "$mcrun" tune "$specs/softmax_f16.lua" m.smtx --n 8 --device sim
 finish

@@ -1,5 +1,6 @@
 /* The family `softmax`: schema, hints, its one solver. */
 #include "ops/softmax/softmax.h"
+#include "ops/softmax/costs.h"
 
 static const char *const ins[] = {"f32", "f16", "bf16", "s32", NULL};
 static const char *const outs[] = {"f32", "f16", "bf16", "s8", "u8", "s16", "u16", NULL};
@@ -64,6 +65,7 @@ static const mc_solver rows = {.name = "rows",
                                .contract = softmax_contract,
                                .facts = softmax_facts,
                                .emit = softmax_emit,
+                               .estimate = softmax_estimate,
                                .entry_name = softmax_entry_name,
                                .computes = softmax_computes,
                                .how = how};
@@ -81,4 +83,5 @@ const mc_family mc_family_softmax = {
     .field_count = sizeof fields / sizeof *fields,
     .solver = solver,
     .chooser = F_ORDER,
-    .hints = hints};
+    .hints = hints,
+    .costs = &softmax_cost_table};

@@ -3,6 +3,7 @@
  *   softmax.c   schema, hints, the family
  *   plan.c      the plan, and what fields have against each other
  *   contract.c  what a launch takes, facts, names
+ *   costs.c     what the model of times adds to a GPU's rates; estimate.c is the model
  *   rows.c      the kernel as a whole
  *   load.c      a thread's units of a row block, in f32
  *   join.c      what all threads have of a row, joined
@@ -95,6 +96,7 @@ void softmax_contract(const void *plan, mc_contract *contract);
 void softmax_facts(const void *plan, mc_facts *facts);
 const char *softmax_computes(const void *plan);
 void softmax_entry_name(const void *plan, char name[MC_MAX_ENTRY]);
+double softmax_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
 void softmax_emit(const void *plan, mc_builder *b);
 enum { SOFTMAX_BATCH_ARRAYS = 2 };
 void softmax_list_batch(const softmax_plan *plan, mc_batch_array arrays[SOFTMAX_BATCH_ARRAYS]);

@@ -220,6 +220,7 @@ const mc_operator operator_softmax = {
     .size = MEMBER_batch,
     .operands = operands,
     .operand_count = sizeof operands / sizeof *operands,
+    .estimates = true,
     .check = check,
     .sums = scores,
     .finish = finish,

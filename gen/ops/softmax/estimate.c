@@ -1,0 +1,61 @@
+/* How long a softmax should take: what its row blocks read and compute, and how many of them a multiprocessor
+   holds at once. */
+#include "ops/softmax/costs.h"
+#include "ops/softmax/softmax.h"
+#include "parts/model.h"
+
+enum { OTHER_REGISTERS = 56, EIGHT = 8, MOST_BLOCKS = 32, READS_OF_LONG = 3 };
+
+/* Units of a row block of LENGTH vectors. */
+static double units_of(const softmax_plan *plan, double length) {
+    return plan->order == SOFTMAX_BCRS ? length * plan->beside : ceil(length / plan->stride) * plan->per_step;
+}
+
+static bool is_long(const softmax_plan *plan, double length) {
+    return units_of(plan, length) > (double)softmax_threads(plan) * plan->hold;
+}
+
+/* Units that each thread goes through. */
+static double steps_of(const softmax_plan *plan, double length) {
+    double turn = (double)softmax_threads(plan) * plan->again;
+    if (!is_long(plan, length)) return plan->hold;
+    return READS_OF_LONG * plan->again * ceil(units_of(plan, length) / turn);
+}
+
+static double latency_of(const softmax_plan *plan, const softmax_costs *c, double length) {
+    return c->first * (is_long(plan, length) ? READS_OF_LONG : 1) + c->step * steps_of(plan, length);
+}
+
+/* Thread blocks that a multiprocessor holds. */
+static double resident_of(const softmax_plan *plan, const mc_gpu *gpu) {
+    double threads = softmax_threads(plan), registers = OTHER_REGISTERS + 6 * plan->rows +
+                                                        plan->hold * (plan->unit + softmax_unit_words(plan));
+    double blocks = model_least(gpu->threads / threads, gpu->registers / (threads * registers));
+    return model_most(1, floor(model_least(blocks, MOST_BLOCKS)));
+}
+
+/* Of all products of the batch, in megabytes. */
+static double bytes_of(const softmax_plan *plan, const mc_problem *problem, double length, double batch) {
+    double values = (double)problem->vectors * plan->vec, reads = is_long(plan, length) ? READS_OF_LONG : 1,
+           mask = plan->masked ? values * WORD * reads : 0;
+    return (batch * values * (plan->in_bytes * reads + plan->out.bytes) + mask) / (1 << 20);
+}
+
+double softmax_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {
+    const softmax_plan *plan = data;
+    softmax_costs c;
+    double batch = problem->batch > 1 ? (double)problem->batch : 1;
+    if (!model_fits(plan->m, problem->m) || !model_fits(plan->n, problem->n)) return INFINITY;
+    model_take_costs(&softmax_cost_table, gpu, &c);
+    if (problem->m == 0) return c.launch;
+    double blocks = (double)problem->m / plan->vec, mean = (double)problem->vectors / blocks,
+           latency = latency_of(plan, &c, mean), longest = latency_of(plan, &c, (double)problem->longest);
+    double waves = batch * blocks / (gpu->multiprocessors * resident_of(plan, gpu));
+    double work = plan->warps * (c.start_warp + steps_of(plan, mean) * plan->unit / EIGHT * c.work);
+    double megabytes = bytes_of(plan, problem, mean, batch);
+    bool cold = problem->cold || megabytes > c.held;
+    if (waves > 1) latency *= waves + c.tail;
+    double busy = batch * blocks * work / gpu->multiprocessors;
+    return c.launch +
+           hypot(model_most(latency, longest), model_most(busy, megabytes * (cold ? c.memory : c.l2)));
+}
