@@ -130,13 +130,13 @@ static void join(joining *j, const char *prefix) {
 }
 
 void softmax_join_greatest(softmax_emitter *e) {
-    joining j = {.e = e, .words = 1, .word = {e->greatest}, .array = "greatest_parts"};
+    joining j = {.e = e, .words = 1, .word = {e->of.greatest}, .array = "greatest_parts"};
     note(e->b, "the rows' greatest elements, of all threads");
     join(&j, "greatest_");
 }
 
 void softmax_join_sums(softmax_emitter *e) {
-    joining j = {.e = e, .words = 2, .word = {e->low, e->high}, .array = "sum_parts"};
+    joining j = {.e = e, .words = 2, .word = {e->of.low, e->of.high}, .array = "sum_parts"};
     note(e->b, "the rows' sums, of all threads");
     join(&j, "sums_");
 }

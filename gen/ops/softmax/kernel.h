@@ -24,6 +24,17 @@ typedef struct softmax_units {
     mc_reg value[SOFTMAX_MAX_VALUES]; /* [unit][element], f32 */
 } softmax_units;
 
+/* Of each of the thread's rows: M, the sum of u in two words, its part from at most `hold` units, max(M,
+   lowest), s, and what exponentials are multiplied by. */
+typedef struct softmax_rows {
+    mc_reg greatest[SOFTMAX_MAX_ROWS], low[SOFTMAX_MAX_ROWS], high[SOFTMAX_MAX_ROWS], part[SOFTMAX_MAX_ROWS];
+    mc_reg shift[SOFTMAX_MAX_ROWS], sum[SOFTMAX_MAX_ROWS], by[SOFTMAX_MAX_ROWS];
+} softmax_rows;
+
+typedef struct softmax_scratch {
+    mc_reg at, real, other, test; /* an address, two words, a predicate */
+} softmax_scratch;
+
 typedef struct softmax_emitter {
     mc_builder *b;
     const softmax_plan *plan;
@@ -34,13 +45,8 @@ typedef struct softmax_emitter {
     softmax_constants constant;
     softmax_block block;
     softmax_units units;
-    mc_reg at;                /* scratch, an address */
-    mc_reg real, other, test; /* scratch; test is a predicate */
-    /* Of each of the thread's rows: M, sums of u in two words, max(M, lowest), s, and what exponentials are
-       multiplied by */
-    mc_reg greatest[SOFTMAX_MAX_ROWS], low[SOFTMAX_MAX_ROWS], high[SOFTMAX_MAX_ROWS];
-    mc_reg part[SOFTMAX_MAX_ROWS]; /* a sum's part from at most `hold` units */
-    mc_reg shift[SOFTMAX_MAX_ROWS], sum[SOFTMAX_MAX_ROWS], by[SOFTMAX_MAX_ROWS];
+    softmax_rows of;
+    softmax_scratch scratch;
 } softmax_emitter;
 
 /* Which of the thread's rows ELEMENT of unit I is of. */
@@ -61,12 +67,12 @@ void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan, 
 /* Loads COUNT units, T apart from unit FIRST on, and makes f32 of them: scaled, with the mask's values, and
    -infinity where there is no element. */
 void softmax_take(softmax_emitter *e, mc_reg first, int count);
-/* Sets e->test to whether ELEMENT of unit I is there. Only of srbcrs. */
+/* Sets e->scratch.test to whether ELEMENT of unit I is there. Only of srbcrs. */
 void softmax_test_element(const softmax_emitter *e, int i, int element);
 
 /* -- join.c */
 
-/* e->greatest become those of the thread block's rows; e->low and e->high likewise. */
+/* e->of.greatest become those of the thread block's rows; e->of.low and e->of.high likewise. */
 void softmax_join_greatest(softmax_emitter *e);
 void softmax_join_sums(softmax_emitter *e);
 

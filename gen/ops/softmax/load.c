@@ -82,20 +82,21 @@ static void declare_units(softmax_emitter *e) {
     if (plan->order != SOFTMAX_BCRS) b32_array(b, "left", plan->hold, u->left);
     b32_array(b, "raw", plan->hold * softmax_unit_words(plan), u->raw);
     b32_array(b, "value", plan->hold * plan->unit, u->value);
-    e->at = b64(b, "unit_at");
-    e->real = b32(b, "real_of"), e->other = b32(b, "other"), e->test = pred(b, "is_there");
+    e->scratch.at = b64(b, "unit_at");
+    e->scratch.real = b32(b, "real_of"), e->scratch.other = b32(b, "other"),
+    e->scratch.test = pred(b, "is_there");
 }
 
 static void declare_rows(softmax_emitter *e) {
     mc_builder *b = e->b;
     int rows = e->plan->rows;
-    b32_array(b, "greatest", rows, e->greatest);
-    b32_array(b, "part_of_sum", rows, e->part);
-    b32_array(b, "sum_low", rows, e->low);
-    b32_array(b, "sum_high", rows, e->high);
-    b32_array(b, "shift", rows, e->shift);
-    b32_array(b, "sum", rows, e->sum);
-    b32_array(b, "by", rows, e->by);
+    b32_array(b, "greatest", rows, e->of.greatest);
+    b32_array(b, "part_of_sum", rows, e->of.part);
+    b32_array(b, "sum_low", rows, e->of.low);
+    b32_array(b, "sum_high", rows, e->of.high);
+    b32_array(b, "shift", rows, e->of.shift);
+    b32_array(b, "sum", rows, e->of.sum);
+    b32_array(b, "by", rows, e->of.by);
 }
 
 static void load_factors(softmax_emitter *e) {
@@ -132,7 +133,7 @@ void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan,
 static void count_left(softmax_emitter *e, int i, mc_reg unit) {
     const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
-    mc_reg left = e->units.left[i], slot = e->other;
+    mc_reg left = e->units.left[i], slot = e->scratch.other;
     EMIT(b, shr_u32, slot, unit, I(log2_of(plan->per_step)));
     EMIT(b, mul_s32, slot, slot, I(plan->stride));
     EMIT(b, sub_s32, left, e->block.vectors, slot);
@@ -147,9 +148,9 @@ static void place_units(softmax_emitter *e, mc_reg first, int count) {
     softmax_units *u = &e->units;
     u->first = first, u->count = count;
     for (int i = 0; i < count; i++) {
-        EMIT(b, add_s32, e->real, first, I((int64_t)i * softmax_threads(plan)));
-        EMIT(b, setp_lt, u->inside[i], e->real, e->block.units);
-        if (plan->order != SOFTMAX_BCRS) count_left(e, i, e->real);
+        EMIT(b, add_s32, e->scratch.real, first, I((int64_t)i * softmax_threads(plan)));
+        EMIT(b, setp_lt, u->inside[i], e->scratch.real, e->block.units);
+        if (plan->order != SOFTMAX_BCRS) count_left(e, i, e->scratch.real);
     }
 }
 
@@ -168,9 +169,9 @@ static void load_raw(softmax_emitter *e) {
     mc_builder *b = e->b;
     int bytes = softmax_unit_bytes(plan), words = softmax_unit_words(plan);
     for (int i = 0; i < u->count * words; i++) EMIT(b, mov_b32, u->raw[i], I(0));
-    EMIT(b, mad_wide, e->at, u->first, I(bytes), e->block.x);
+    EMIT(b, mad_wide, e->scratch.at, u->first, I(bytes), e->block.x);
     for (int i = 0; i < u->count; i++)
-        load_words(b, u->inside[i], AT(e->at, (int64_t)i * softmax_threads(plan) * bytes), bytes,
+        load_words(b, u->inside[i], AT(e->scratch.at, (int64_t)i * softmax_threads(plan) * bytes), bytes,
                    &u->raw[i * words]);
 }
 
@@ -181,10 +182,10 @@ static void load_mask(softmax_emitter *e) {
     mc_builder *b = e->b;
     int bytes = plan->unit * WORD;
     for (int i = 0; i < u->count * plan->unit; i++) EMIT(b, mov_b32, u->value[i], I(0));
-    EMIT(b, mad_wide, e->at, u->first, I(bytes), e->block.mask);
+    EMIT(b, mad_wide, e->scratch.at, u->first, I(bytes), e->block.mask);
     for (int i = 0; i < u->count; i++)
         for (int part = 0; part < bytes; part += SOFTMAX_UNIT_BYTES)
-            load_words(b, u->inside[i], AT(e->at, (int64_t)i * softmax_threads(plan) * bytes + part),
+            load_words(b, u->inside[i], AT(e->scratch.at, (int64_t)i * softmax_threads(plan) * bytes + part),
                        bytes < SOFTMAX_UNIT_BYTES ? bytes : SOFTMAX_UNIT_BYTES,
                        &u->value[i * plan->unit + part / WORD]);
 }
@@ -208,20 +209,20 @@ static void convert(const softmax_emitter *e, const mc_reg *raw, int element, mc
 }
 
 void softmax_test_element(const softmax_emitter *e, int i, int element) {
-    EMIT(e->b, setp_gt, e->test, e->units.left[i], I(element));
+    EMIT(e->b, setp_gt, e->scratch.test, e->units.left[i], I(element));
 }
 
 static void take_element(const softmax_emitter *e, int i, int element) {
     const softmax_plan *plan = e->plan;
     const softmax_units *u = &e->units;
     mc_builder *b = e->b;
-    mc_reg value = u->value[i * plan->unit + element], real = e->real, there = u->inside[i];
+    mc_reg value = u->value[i * plan->unit + element], real = e->scratch.real, there = u->inside[i];
     convert(e, &u->raw[i * softmax_unit_words(plan)], element, real);
     if (e->scale.id) EMIT(b, mul_f32, real, real, e->scale);
     if (plan->masked) EMIT(b, add_f32, real, real, value);
     if (plan->order != SOFTMAX_BCRS) {
         softmax_test_element(e, i, element);
-        there = e->test;
+        there = e->scratch.test;
     }
     EMIT(b, selp_b32, value, real, H(minus_infinity), there);
 }

@@ -12,34 +12,34 @@ static mc_operand bits_of(float value) {
 /* -- Greatest elements and sums ------------------------------------------------------------------------ */
 
 void softmax_start_greatest(softmax_emitter *e) {
-    for (int i = 0; i < e->plan->rows; i++) EMIT(e->b, mov_b32, e->greatest[i], H(0xff800000));
+    for (int i = 0; i < e->plan->rows; i++) EMIT(e->b, mov_b32, e->of.greatest[i], H(0xff800000));
 }
 
 void softmax_take_greatest(softmax_emitter *e) {
     const softmax_plan *plan = e->plan;
     for (int i = 0; i < e->units.count; i++)
         for (int element = 0; element < plan->unit; element++) {
-            mc_reg row = e->greatest[softmax_row_of(plan, i, element)];
+            mc_reg row = e->of.greatest[softmax_row_of(plan, i, element)];
             EMIT(e->b, max_nan_f32, row, row, e->units.value[i * plan->unit + element]);
         }
 }
 
 void softmax_shift(softmax_emitter *e) {
     for (int i = 0; i < e->plan->rows; i++)
-        EMIT(e->b, max_nan_f32, e->shift[i], e->greatest[i], e->constant.lowest);
+        EMIT(e->b, max_nan_f32, e->of.shift[i], e->of.greatest[i], e->constant.lowest);
 }
 
 void softmax_start_sums(softmax_emitter *e) {
     for (int i = 0; i < e->plan->rows; i++) {
-        EMIT(e->b, mov_b32, e->low[i], I(0));
-        EMIT(e->b, mov_b32, e->high[i], I(0));
+        EMIT(e->b, mov_b32, e->of.low[i], I(0));
+        EMIT(e->b, mov_b32, e->of.high[i], I(0));
     }
 }
 
 static void take_power(softmax_emitter *e, mc_reg value, int row) {
     const softmax_constants *c = &e->constant;
     mc_builder *b = e->b;
-    EMIT(b, sub_f32, value, value, e->shift[row]);
+    EMIT(b, sub_f32, value, value, e->of.shift[row]);
     EMIT(b, mul_f32, value, value, c->log2_e);
     EMIT(b, max_nan_f32, value, value, c->least_power);
     activation_emit_power(&c->power, b, value);
@@ -53,8 +53,8 @@ static void add_parts(softmax_emitter *e) {
     mc_reg wide[2];
     for (int k = 0; k < 2; k++) wide[k] = b64(b, names[k]);
     for (int i = 0; i < e->plan->rows; i++) {
-        const mc_reg words[2] = {e->low[i], e->high[i]};
-        EMIT(b, cvt_s64, wide[1], e->part[i]);
+        const mc_reg words[2] = {e->of.low[i], e->of.high[i]};
+        EMIT(b, cvt_s64, wide[1], e->of.part[i]);
         EMIT(b, join_b64, wide[0], V2(words));
         EMIT(b, add_s64, wide[0], wide[0], wide[1]);
         EMIT(b, split_b64, V2(words), wide[0]);
@@ -66,15 +66,15 @@ void softmax_take_powers(softmax_emitter *e, bool wanted) {
     mc_builder *b = e->b;
     int elements = e->units.count * plan->unit / plan->rows;
     uint32_t minus_ones = 0U - (uint32_t)elements * SOFTMAX_ONE_BITS;
-    for (int i = 0; wanted && i < plan->rows; i++) EMIT(b, mov_b32, e->part[i], H(minus_ones));
+    for (int i = 0; wanted && i < plan->rows; i++) EMIT(b, mov_b32, e->of.part[i], H(minus_ones));
     for (int i = 0; i < e->units.count; i++)
         for (int element = 0; element < plan->unit; element++) {
             int row = softmax_row_of(plan, i, element);
             mc_reg value = e->units.value[i * plan->unit + element];
             take_power(e, value, row);
             if (!wanted) continue;
-            EMIT(b, add_f32, e->real, value, e->constant.one);
-            EMIT(b, add_s32, e->part[row], e->part[row], e->real);
+            EMIT(b, add_f32, e->scratch.real, value, e->constant.one);
+            EMIT(b, add_s32, e->of.part[row], e->of.part[row], e->scratch.real);
         }
     if (wanted) add_parts(e);
 }
@@ -84,14 +84,14 @@ void softmax_divide(softmax_emitter *e) {
     mc_builder *b = e->b;
     mc_reg zero = mov_b32(b, "zero", I(0)), wide = b64(b, "whole_sum");
     for (int i = 0; i < e->plan->rows; i++) {
-        const mc_reg words[2] = {e->low[i], e->high[i]};
+        const mc_reg words[2] = {e->of.low[i], e->of.high[i]};
         EMIT(b, join_b64, wide, V2(words));
-        EMIT(b, cvt_f32_s64, e->sum[i], wide);
-        EMIT(b, mul_f32, e->sum[i], e->sum[i], c->unit);
-        EMIT(b, max_nan_f32, e->sum[i], e->sum[i], c->one);
-        EMIT(b, rcp_f32, e->by[i], e->sum[i]);
-        EMIT(b, fma_f32, e->by[i], e->shift[i], zero, e->by[i]);
-        if (e->c_by.id) EMIT(b, mul_f32, e->by[i], e->by[i], e->c_by);
+        EMIT(b, cvt_f32_s64, e->of.sum[i], wide);
+        EMIT(b, mul_f32, e->of.sum[i], e->of.sum[i], c->unit);
+        EMIT(b, max_nan_f32, e->of.sum[i], e->of.sum[i], c->one);
+        EMIT(b, rcp_f32, e->of.by[i], e->of.sum[i]);
+        EMIT(b, fma_f32, e->of.by[i], e->of.shift[i], zero, e->of.by[i]);
+        if (e->c_by.id) EMIT(b, mul_f32, e->of.by[i], e->of.by[i], e->c_by);
     }
 }
 
@@ -117,13 +117,14 @@ static void store_run(const softmax_emitter *e, const out_scratch *s, int i, int
     const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
     bool shorts = !softmax_is_real(plan) && plan->out.bytes == 2;
-    mc_operand to = AT(e->at, ((int64_t)i * softmax_threads(plan) * plan->unit + element) * plan->out.bytes);
+    mc_operand to =
+        AT(e->scratch.at, ((int64_t)i * softmax_threads(plan) * plan->unit + element) * plan->out.bytes);
     for (int k = 0; k < count; k++) {
         mc_reg value = e->units.value[i * plan->unit + element + k];
-        EMIT(b, mul_f32, s->real[k], value, e->by[softmax_row_of(plan, i, element + k)]);
+        EMIT(b, mul_f32, s->real[k], value, e->of.by[softmax_row_of(plan, i, element + k)]);
         if (plan->order == SOFTMAX_BCRS) continue;
         softmax_test_element(e, i, element + k);
-        EMIT(b, selp_b32, s->real[k], s->real[k], I(0), e->test);
+        EMIT(b, selp_b32, s->real[k], s->real[k], I(0), e->scratch.test);
     }
     if (shorts) out_store(b, e->units.inside[i], to, OUT_F16, count, pack_shorts(e, s, count));
     else
@@ -138,7 +139,7 @@ void softmax_store(softmax_emitter *e) {
     int count = softmax_store_elements(plan);
     bool shorts = !softmax_is_real(plan) && plan->out.bytes == 2;
     out_declare_scratch(&scratch, b, shorts ? OUT_F32 : plan->out.element, count);
-    EMIT(b, mad_wide, e->at, e->units.first, I(plan->unit * plan->out.bytes), e->block.c);
+    EMIT(b, mad_wide, e->scratch.at, e->units.first, I(plan->unit * plan->out.bytes), e->block.c);
     for (int i = 0; i < e->units.count; i++)
         for (int element = 0; element < plan->unit; element += count)
             store_run(e, &scratch, i, element, count);
@@ -198,9 +199,9 @@ void softmax_store_lse(softmax_emitter *e) {
         char prefix[MC_MAX_NAME];
         snprintf(prefix, sizeof prefix, "%srow%d_", before ? before : "", i);
         b->prefix = prefix;
-        emit_ln(e, e->sum[i], e->real);
-        EMIT(b, add_f32, e->real, e->real, e->greatest[i]);
-        EMIT(b, stg_b32, AT(at, (int64_t)i * plan->row_step * WORD), e->real);
+        emit_ln(e, e->of.sum[i], e->scratch.real);
+        EMIT(b, add_f32, e->scratch.real, e->scratch.real, e->of.greatest[i]);
+        EMIT(b, stg_b32, AT(at, (int64_t)i * plan->row_step * WORD), e->scratch.real);
         b->prefix = before;
     }
     set_label(b, none);
