@@ -321,7 +321,7 @@ static double worst_of(bench *t, int count, float spread, uint64_t seed) {
     status = t->op->sums(&operands, &sums, t->diag);
     if (status == MC_OK) status = t->op->finish(&operands, &sums, &c, t->diag);
     for (int i = 0; i < count; i++) sum += exp(x[i] - most);
-    double bound = 0x1p-22 * (most - least) + count * 0x1p-24 + 0x1p-21;
+    double bound = 0x1p-21 * (most - least) + count * 0x1p-24 + 0x1p-21;
     for (int i = 0; status == MC_OK && i < count; i++) {
         double want = exp(x[i] - most) / sum, off = fabs(((float *)c.data)[i] - want) - 0x1p-126;
         worst = fmax(worst, off / want / bound);
