@@ -28,7 +28,7 @@ enum {
     NOT_FOUND = 500,
     UNKNOWN = 999
 };
-enum { MODULE = 8, FUNCTION, STREAM, GRAPH, EXEC, LINK, EVENT = 20 };
+enum { MODULE = 8, FUNCTION, STREAM, GRAPH, EXEC, LINK, OTHER_FUNCTION, EVENT = 20 };
 
 static void note_list(const char *format, va_list arguments) {
     size_t used = strlen(fake->log);
@@ -301,12 +301,14 @@ EXPORT int cuModuleUnload(void *module) {
     return unmake("cuModuleUnload");
 }
 
-static int is_other; /* the last function that was asked for */
+static int is_function(void *function) {
+    return function == &handles[FUNCTION] || function == &handles[OTHER_FUNCTION];
+}
 
 EXPORT int cuModuleGetFunction(void **function, void *module, const char *name) {
     (void)module;
-    *function = &handles[FUNCTION];
-    is_other = fake->other != NULL && strncmp(name, fake->other, strlen(fake->other)) == 0;
+    int other = fake->other != NULL && strncmp(name, fake->other, strlen(fake->other)) == 0;
+    *function = &handles[other ? OTHER_FUNCTION : FUNCTION];
     int result = in_context(call("cuModuleGetFunction %s", name));
     return result == 0 && strcmp(name, "absent") == 0 ? NOT_FOUND : result;
 }
@@ -317,15 +319,16 @@ EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
 }
 
 EXPORT int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size) {
-    (void)function;
     *offset = 8 * index;
     *size = fake->map_at != 0 && index == fake->map_at ? 128 : 8;
-    size_t count = is_other && fake->other != NULL ? fake->other_params : fake->params ? fake->params : 2;
+    size_t count = function == &handles[OTHER_FUNCTION] ? fake->other_params
+                   : fake->params                       ? fake->params
+                                                        : 2;
     return index < count ? 0 : FAILURE;
 }
 
 EXPORT int cuFuncLoad(void *function) {
-    return function != &handles[FUNCTION] ? FAILURE : in_context(call("cuFuncLoad"));
+    return is_function(function) ? in_context(call("cuFuncLoad")) : FAILURE;
 }
 
 EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -333,7 +336,7 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
     int result = in_context(call("cuLaunchKernel %u,%u,%u %u,%u,%u shared %u stream %s args %llu %d", gx, gy,
                                  gz, bx, by, bz, shared, stream_name(stream),
                                  *(unsigned long long *)params[0], *(int *)params[1]));
-    if (function != &handles[FUNCTION] || extra != NULL) return FAILURE;
+    if (!is_function(function) || extra != NULL) return FAILURE;
     if ((capturing != 0) != (stream == &handles[STREAM])) return FAILURE;
     if (result == 0 && fake->map_at != 0)
         (void)call("map begins with 0x%x", *(unsigned *)params[fake->map_at]);
