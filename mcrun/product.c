@@ -59,7 +59,9 @@ static mc_status write_others(const session *s, mc_diag *diag) {
         const char *path = options_of(s)->other_files[i];
         if (path == NULL) continue;
         if (s->others[i].data == NULL)
-            return mc_fail(diag, MC_CANNOT, "--out-%s: the kernel computes none", s->op->operands[i].name);
+            return mc_fail(diag, MC_CANNOT, "--out-%s: %s", s->op->operands[i].name,
+                           s->want_others[i].data == NULL ? "the kernel computes none"
+                                                          : "C has no elements, and nothing was launched");
         status = mc_npy_write_vector(path, &s->others[i], diag);
     }
     return status;

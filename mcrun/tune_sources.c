@@ -50,7 +50,7 @@ static mc_status find_sizes(const tune_options *options, const tune_kind *kind, 
     else if (kind->op->size == MEMBER_k) given = options->k;
     if (kind->op->size == MEMBER_batch) { /* the matrix gives all sizes: one product */
         if (options->n != NULL || options->k != NULL)
-            return mc_fail(diag, MC_USAGE, "%s: an %s has no --n and no --k: the matrix gives all sizes",
+            return mc_fail(diag, MC_USAGE, "%s: %s has no --n and no --k: the matrix gives all sizes",
                            options->command, kind->op->title);
         source->sizes[0] = 1, source->size_count = 1;
         return MC_OK;

@@ -267,7 +267,7 @@ typedef struct mc_plan_config {
     int64_t lda, ldb, ldc;
     /* With a c of f16, bf16, f32, s8, u8 or, of an SpMM, s4 or u4 a scale is needed, and a bias by row or
        column may be (SpMM); docs/output.md says what is computed. Where a and b are floats, a c of f16, bf16
-       or f32 needs no scale */
+       or f32 needs no scale. A softmax multiplies a by its scale, one or none (docs/softmax.md) */
     mc_per scale, bias;
     mc_activation activation; /* SpMM, with such a c */
     bool exact;               /* SpMM: sums in 64 bits; c may be s64 */
@@ -308,8 +308,9 @@ typedef struct mc_plan_config {
        two, of which the first writes B's rows into the workspace, and the second multiplies these. Not for a
        b of 4 bits */
     mc_major b_major;
-    /* softmax: none, or by row: the operand "lse" of mc_args.list, m f32, receives the logarithms of the
-       rows' sums of exponentials */
+    /* softmax: none, or by row: the operand "lse" of mc_args.list, f32, m for each product of a batch,
+       receives the logarithms of the rows' sums of exponentials, -infinity of a row without vectors. Where the
+       whole mask has none nothing is launched, and it is not written */
     mc_per lse;
 } mc_plan_config;
 

@@ -16,6 +16,8 @@ expect 0 'verdict    exact' softmax m.smtx
 expect 0 'verdict    exact' "$mcrun" softmax "$specs/softmax_f16.lua" m.smtx --device sim:reversed --specialise
 expect 0 '"verdict": "exact"' integers m.smtx --json
 expect 0 'verdict    exact' softmax empty.smtx
+expect 0 'verdict    exact' softmax empty.smtx --set lse=row
+expect 1 'C has no elements, and nothing was launched' softmax empty.smtx --set lse=row --out-lse lse.npy
 for set in vec=1 vec=2 vec=4 vec=16 lhs=bf16 lhs=f32 lhs=s32 out=u8 out=s16 out=f32 mask=values scale=none align=1 align=4; do
     expect 0 'verdict    exact' softmax m.smtx --set $set
     expect 0 'verdict    exact' softmax m.smtx --set $set --set order=srbcrs16 --set lse=row

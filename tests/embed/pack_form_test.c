@@ -3,7 +3,7 @@
 #include "check.h"
 #include "mcrt_internal.h"
 
-enum { MOST_FORMS = 512, VARIANTS = 40 /* of a spec, about */ };
+enum { MOST_FORMS = 1024, VARIANTS = 40 /* of a spec, about */ };
 
 static mc_diag *diag;
 

@@ -234,7 +234,8 @@ static void test_launches(bool patterns) {
     close_attention(&a);
 }
 
-/* -- In one graph. The driver that is the simulator has run what it captures already then. */
+/* -- In one graph. The driver that is the simulator runs what it captures, and replays nothing: what is seen is that all of it
+   can be captured, and that it is right then. */
 
 static void test_graph(void) {
     attention a;

@@ -114,8 +114,8 @@ void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan,
     b->spare += plan->warps < MANY_WARPS ? SPARE : MANY_SPARE;
     b->fills_shared = plan->warps >= MANY_WARPS; /* 128 registers a thread, and no more */
     if (plan->batch) batch_begin(b, arrays, SOFTMAX_BATCH_ARRAYS);
-    shared_array(b, "greatest_parts", (unsigned)(plan->warps * plan->vec * WORD), 16);
-    shared_array(b, "sum_parts", (unsigned)(plan->warps * plan->vec * 2 * WORD), 16);
+    shared_array(b, "sum_parts", (unsigned)(plan->warps * plan->vec * 2 * WORD), 2 * WORD);
+    shared_array(b, "greatest_parts", (unsigned)(plan->warps * plan->vec * WORD), WORD);
     e->thread = load_special(b, "thread", "tid.x");
     e->lane = and_b32(b, "lane", e->thread, I(MC_WARP - 1));
     e->warp = shr_u32(b, "warp", e->thread, I(log2_of(MC_WARP)));
