@@ -309,8 +309,8 @@ typedef struct mc_plan_config {
        b of 4 bits */
     mc_major b_major;
     /* softmax: none, or by row: the operand "lse" of mc_args.list, f32, m for each product of a batch,
-       receives the logarithms of the rows' sums of exponentials, -infinity of a row without vectors. Where the
-       whole mask has none nothing is launched, and it is not written */
+       receives the logarithms of the rows' sums of exponentials, -infinity of a row without vectors. Where
+       the whole mask has none nothing is launched, and it is not written */
     mc_per lse;
 } mc_plan_config;
 
