@@ -33,10 +33,14 @@ void problem_print(const plan_problem *problem, mc_text *text) {
 }
 
 void problem_title(const plan_problem *p, char title[PROBLEM_TITLE]) {
+    const mc_operator *o = operator_of(p->op);
+    char rhs[24] = "", k[32] = "";
+    if (operator_has(o, MEMBER_rhs)) snprintf(rhs, sizeof rhs, " x %s", mc_type_text(p->rhs));
+    if (operator_has(o, MEMBER_k)) snprintf(k, sizeof k, " k %" PRId64, p->k);
     snprintf(title, PROBLEM_TITLE,
-             "%s %s x %s -> %s, vec %d, m %" PRId64 " n %" PRId64 " k %" PRId64 ", %" PRId64 " vectors%s",
-             plan_op_text(p->op), mc_type_text(p->lhs), mc_type_text(p->rhs), mc_type_text(p->out), p->vec,
-             p->m, p->n, p->k, p->features.vectors, p->shapes == MC_SHAPES_OPEN ? ", open shapes" : "");
+             "%s %s%s -> %s, vec %d, m %" PRId64 " n %" PRId64 "%s, %" PRId64 " vectors%s",
+             plan_op_text(p->op), mc_type_text(p->lhs), rhs, mc_type_text(p->out), p->vec, p->m, p->n, k,
+             p->features.vectors, p->shapes == MC_SHAPES_OPEN ? ", open shapes" : "");
 }
 
 /* -- Reading */
