@@ -1,5 +1,4 @@
 #include "parts/activation.h"
-#include <string.h>
 
 #define NAME_OF(NAME, text) text,
 const char *const out_act_names[] = {MC_ACTIVATION_LIST(NAME_OF) NULL};
@@ -19,26 +18,14 @@ _Static_assert((int)POWER_TERMS <= (int)ACTIVATION_MAX_TERMS && (int)TAIL_TERMS 
 
 /* -- Constants ---------------------------------------------------------------------------------------- */
 
-static mc_operand bits_of(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return H(bits);
-}
-
-static mc_reg constant(mc_builder *b, const char *name, float value) {
-    mc_reg reg = b32(b, name);
-    EMIT(b, mov_b32, reg, bits_of(value));
-    return reg;
-}
-
 static void declare_terms(mc_builder *b, const char *name, const float *terms, int count, mc_reg *regs) {
     b32_array(b, name, count, regs);
-    for (int i = 0; i < count; i++) EMIT(b, mov_b32, regs[i], bits_of(terms[i]));
+    for (int i = 0; i < count; i++) EMIT(b, mov_b32, regs[i], F32(terms[i]));
 }
 
 void activation_declare_power(activation *a, mc_builder *b) {
     declare_terms(b, "power_term", power_terms, POWER_TERMS, a->power);
-    a->whole = constant(b, "to_whole", ACTIVATION_WHOLE);
+    a->whole = mov_b32(b, "to_whole", F32(ACTIVATION_WHOLE));
     a->exponent = b32(b, "exponent"), a->scratch = b32(b, "fraction");
     a->clamped = b32(b, "clamped");
 }
@@ -53,17 +40,17 @@ void activation_declare(activation *a, mc_builder *b, out_act act) {
     note(b, "the constants of %s", out_act_names[act]);
     activation_declare_power(a, b);
     if (act == ACT_GELU) {
-        a->least = constant(b, "least", 0);
+        a->least = mov_b32(b, "least", F32(0));
         declare_terms(b, "tail_term", tail_terms, TAIL_TERMS, a->tail);
         a->tail_of = b32(b, "tail");
         return;
     }
-    a->one = constant(b, "one", 1), a->minus_one = constant(b, "minus_one", -1);
+    a->one = mov_b32(b, "one", F32(1)), a->minus_one = mov_b32(b, "minus_one", F32(-1));
     declare_terms(b, "inverse_term", inverse_terms, 2, a->inverse_term);
     a->inverse = b32(b, "inverse");
-    a->least_power = constant(b, "least_power", ACTIVATION_LEAST_POWER);
-    a->least = constant(b, "least", act == ACT_SILU ? ACTIVATION_SILU_LEAST : ACTIVATION_TANH_LEAST);
-    if (act == ACT_SILU) a->by[0] = constant(b, "minus_log2_e", ACTIVATION_SILU_BY);
+    a->least_power = mov_b32(b, "least_power", F32(ACTIVATION_LEAST_POWER));
+    a->least = mov_b32(b, "least", F32(act == ACT_SILU ? ACTIVATION_SILU_LEAST : ACTIVATION_TANH_LEAST));
+    if (act == ACT_SILU) a->by[0] = mov_b32(b, "minus_log2_e", F32(ACTIVATION_SILU_BY));
     else declare_terms(b, "tanh_term", tanh_terms, 2, a->by);
 }
 
@@ -117,7 +104,7 @@ static void emit_sigmoid(const activation *a, mc_builder *b, mc_reg real) {
 static void emit_gelu(const activation *a, mc_builder *b, mc_reg real) {
     mc_reg minus = a->clamped, tail = a->tail_of;
     EMIT(b, or_b32, minus, real, H(sign));
-    EMIT(b, min_s32, minus, minus, bits_of(-ACTIVATION_GELU_MOST));
+    EMIT(b, min_s32, minus, minus, F32(-ACTIVATION_GELU_MOST));
     EMIT(b, max_nan_f32, real, real, a->least);
     emit_polynomial(b, a->tail, TAIL_TERMS, minus, tail);
     activation_emit_power(a, b, tail);

@@ -12,6 +12,7 @@
 #ifndef MC_BUILDER_H
 #define MC_BUILDER_H
 
+#include <string.h>
 #include "arch/arch.h"
 #include "schema/schema.h"
 
@@ -151,6 +152,12 @@ static inline mc_operand V2(const mc_reg *regs) { return operand_vector(regs, 2)
 static inline mc_operand V4(const mc_reg *regs) { return operand_vector(regs, 4); }
 static inline mc_operand I(int64_t value) { return (mc_operand){.kind = PTX_IMM, .imm = value}; }
 static inline mc_operand H(uint32_t mask) { return (mc_operand){.kind = PTX_IMM, .imm = mask, .hex = true}; }
+/* The bits of VALUE. */
+static inline mc_operand F32(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return H(bits);
+}
 static inline mc_operand AT(mc_reg base, int64_t offset) {
     return (mc_operand){.kind = PTX_ADDRESS, .id = base.id, .imm = offset};
 }

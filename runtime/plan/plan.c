@@ -163,7 +163,10 @@ static mc_status plan_transpose(mc_plan *plan, const problem_transpose *of, mc_t
     plan->transposed_bytes = ((size_t)of->bytes + PLAN_WORKSPACE_ALIGN - 1) & -(size_t)PLAN_WORKSPACE_ALIGN;
     mc_status status =
         solve(plan->transpose, &usual, tuning == MC_TUNING_TUNE ? MC_TUNING_REPLAY : tuning, diag);
-    return status == MC_OK ? MC_OK : mc_fail(diag, status, "B lies by columns, and nothing transposes it");
+    if (status == MC_OK) return MC_OK;
+    char title[OPERAND_TITLE];
+    operand_title(&operator_of(plan->problem.op)->operands[of->operand], title);
+    return mc_fail(diag, status, "%s lies by columns, and nothing transposes it", title);
 }
 
 /* What executions bring is read by the transpose, if there is anything to compute. */

@@ -54,13 +54,6 @@ static inline int softmax_row_of(const softmax_plan *plan, int i, int element) {
     return plan->order == SOFTMAX_BCRS ? element : i % plan->rows;
 }
 
-/* A name with a number behind it. */
-typedef struct softmax_name {
-    char text[MC_MAX_NAME];
-} softmax_name;
-softmax_name softmax_numbered(const char *stem, int number);
-#define NTH(stem, number) (softmax_numbered(stem, number).text)
-
 /* -- load.c */
 
 void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan, const mc_batch_array *arrays);

@@ -1,39 +1,25 @@
 #include "ops/softmax/kernel.h"
-#include <stdio.h>
-#include <string.h>
+#include "parts/words.h"
+#include <math.h>
 
-static const uint32_t minus_infinity = 0xff800000;
 enum {
     SPARE = 24, /* registers, of exponentials that ptxas computes side by side */
     MANY_WARPS = 16,
     MANY_SPARE = 52
 };
 
-softmax_name softmax_numbered(const char *stem, int number) {
-    softmax_name name;
-    enum { STEM = 32 };
-    snprintf(name.text, sizeof name.text, "%.*s_%d_", STEM, stem, number);
-    return name;
-}
-
 /* -- The beginning ------------------------------------------------------------------------------------ */
-
-static mc_reg constant(mc_builder *b, const char *name, float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return mov_b32(b, name, H(bits));
-}
 
 static void set_constants(softmax_emitter *e) {
     softmax_constants *c = &e->constant;
     mc_builder *b = e->b;
     note(b, "constants of the exponential");
-    c->log2_e = constant(b, "log2_e", SOFTMAX_LOG2_E);
-    c->least_power = constant(b, "least_power", ACTIVATION_LEAST_POWER);
-    c->least = constant(b, "minus_least", -SOFTMAX_LEAST);
-    c->one = constant(b, "one", 1);
-    c->lowest = constant(b, "lowest", SOFTMAX_LOWEST);
-    c->unit = constant(b, "unit_of_sums", SOFTMAX_UNIT);
+    c->log2_e = mov_b32(b, "log2_e", F32(SOFTMAX_LOG2_E));
+    c->least_power = mov_b32(b, "least_power", F32(ACTIVATION_LEAST_POWER));
+    c->least = mov_b32(b, "minus_least", F32(-SOFTMAX_LEAST));
+    c->one = mov_b32(b, "one", F32(1));
+    c->lowest = mov_b32(b, "lowest", F32(SOFTMAX_LOWEST));
+    c->unit = mov_b32(b, "unit_of_sums", F32(SOFTMAX_UNIT));
     activation_declare_power(&c->power, b);
 }
 
@@ -105,7 +91,7 @@ static void load_factors(softmax_emitter *e) {
     if (plan->scaled) e->scale = ld_param_f32(b, "scale", NAME("scale"));
     if (softmax_is_real(plan)) return;
     if (plan->c_scaled) e->c_by = rcp_f32(b, "c_by", ld_param_f32(b, "c_scale", NAME("c_scale")));
-    else e->c_by = constant(b, "c_by", (float)plan->out.most);
+    else e->c_by = mov_b32(b, "c_by", F32((float)plan->out.most));
 }
 
 void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan,
@@ -154,15 +140,6 @@ static void place_units(softmax_emitter *e, mc_reg first, int count) {
     }
 }
 
-static void load_words(mc_builder *b, mc_reg guard, mc_operand from, int bytes, const mc_reg *to) {
-    switch (bytes) {
-    case 2: EMIT_IF(b, guard, ldg_u16, to[0], from); break;
-    case 4: EMIT_IF(b, guard, ldg_b32, to[0], from); break;
-    case 8: EMIT_IF(b, guard, ldg_v2, V2(to), from); break;
-    default: EMIT_IF(b, guard, ldg_v4, V4(to), from);
-    }
-}
-
 static void load_raw(softmax_emitter *e) {
     const softmax_plan *plan = e->plan;
     const softmax_units *u = &e->units;
@@ -171,8 +148,8 @@ static void load_raw(softmax_emitter *e) {
     for (int i = 0; i < u->count * words; i++) EMIT(b, mov_b32, u->raw[i], I(0));
     EMIT(b, mad_wide, e->scratch.at, u->first, I(bytes), e->block.x);
     for (int i = 0; i < u->count; i++)
-        load_words(b, u->inside[i], AT(e->scratch.at, (int64_t)i * softmax_threads(plan) * bytes), bytes,
-                   &u->raw[i * words]);
+        emit_load_words(b, u->inside[i], WORDS_GLOBAL, bytes, &u->raw[i * words],
+                        AT(e->scratch.at, (int64_t)i * softmax_threads(plan) * bytes));
 }
 
 /* The mask's values come into the registers of values. */
@@ -185,9 +162,10 @@ static void load_mask(softmax_emitter *e) {
     EMIT(b, mad_wide, e->scratch.at, u->first, I(bytes), e->block.mask);
     for (int i = 0; i < u->count; i++)
         for (int part = 0; part < bytes; part += SOFTMAX_UNIT_BYTES)
-            load_words(b, u->inside[i], AT(e->scratch.at, (int64_t)i * softmax_threads(plan) * bytes + part),
-                       bytes < SOFTMAX_UNIT_BYTES ? bytes : SOFTMAX_UNIT_BYTES,
-                       &u->value[i * plan->unit + part / WORD]);
+            emit_load_words(b, u->inside[i], WORDS_GLOBAL,
+                            bytes < SOFTMAX_UNIT_BYTES ? bytes : SOFTMAX_UNIT_BYTES,
+                            &u->value[i * plan->unit + part / WORD],
+                            AT(e->scratch.at, (int64_t)i * softmax_threads(plan) * bytes + part));
 }
 
 /* TO = element ELEMENT of the unit in RAW, in f32. */
@@ -224,7 +202,7 @@ static void take_element(const softmax_emitter *e, int i, int element) {
         softmax_test_element(e, i, element);
         there = e->scratch.test;
     }
-    EMIT(b, selp_b32, value, real, H(minus_infinity), there);
+    EMIT(b, selp_b32, value, real, F32(-INFINITY), there);
 }
 
 void softmax_take(softmax_emitter *e, mc_reg first, int count) {

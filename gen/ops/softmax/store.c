@@ -1,18 +1,12 @@
 /* The arithmetic of mc_softmax.h, and what becomes of it. */
 #include "ops/softmax/kernel.h"
+#include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-static mc_operand bits_of(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return H(bits);
-}
 
 /* -- Greatest elements and sums ------------------------------------------------------------------------ */
 
 void softmax_start_greatest(softmax_emitter *e) {
-    for (int i = 0; i < e->plan->rows; i++) EMIT(e->b, mov_b32, e->of.greatest[i], H(0xff800000));
+    for (int i = 0; i < e->plan->rows; i++) EMIT(e->b, mov_b32, e->of.greatest[i], F32(-INFINITY));
 }
 
 void softmax_take_greatest(softmax_emitter *e) {
@@ -97,6 +91,8 @@ void softmax_divide(softmax_emitter *e) {
 
 /* -- C ------------------------------------------------------------------------------------------------ */
 
+static bool is_short(const softmax_plan *plan) { return !softmax_is_real(plan) && plan->out.bytes == 2; }
+
 /* COUNT integers of 16 bits, two to a word. */
 static const mc_reg *pack_shorts(const softmax_emitter *e, const out_scratch *s, int count) {
     const softmax_type *type = &e->plan->out;
@@ -116,7 +112,6 @@ static const mc_reg *pack_shorts(const softmax_emitter *e, const out_scratch *s,
 static void store_run(const softmax_emitter *e, const out_scratch *s, int i, int element, int count) {
     const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
-    bool shorts = !softmax_is_real(plan) && plan->out.bytes == 2;
     mc_operand to =
         AT(e->scratch.at, ((int64_t)i * softmax_threads(plan) * plan->unit + element) * plan->out.bytes);
     for (int k = 0; k < count; k++) {
@@ -126,7 +121,7 @@ static void store_run(const softmax_emitter *e, const out_scratch *s, int i, int
         softmax_test_element(e, i, element + k);
         EMIT(b, selp_b32, s->real[k], s->real[k], I(0), e->scratch.test);
     }
-    if (shorts) out_store(b, e->units.inside[i], to, OUT_F16, count, pack_shorts(e, s, count));
+    if (is_short(plan)) out_store(b, e->units.inside[i], to, OUT_F16, count, pack_shorts(e, s, count));
     else
         out_store(b, e->units.inside[i], to, plan->out.element, count,
                   out_pack(b, plan->out.element, s, NULL, count));
@@ -137,8 +132,7 @@ void softmax_store(softmax_emitter *e) {
     mc_builder *b = e->b;
     out_scratch scratch;
     int count = softmax_store_elements(plan);
-    bool shorts = !softmax_is_real(plan) && plan->out.bytes == 2;
-    out_declare_scratch(&scratch, b, shorts ? OUT_F32 : plan->out.element, count);
+    out_declare_scratch(&scratch, b, is_short(plan) ? OUT_F32 : plan->out.element, count);
     EMIT(b, mad_wide, e->scratch.at, e->units.first, I(plan->unit * plan->out.bytes), e->block.c);
     for (int i = 0; i < e->units.count; i++)
         for (int element = 0; element < plan->unit; element += count)
@@ -155,16 +149,16 @@ static void emit_ln(const softmax_emitter *e, mc_reg s, mc_reg to) {
     mc_reg power = sub_s32(b, "power_of", s, H(SOFTMAX_ROOT_BITS)), term = b32(b, "ln_term");
     mc_reg whole = shr_s32(b, "whole_power", power, I(FRACTION_BITS));
     mc_reg m = sub_s32(b, "mantissa", s, shl_b32(b, "whole_bits", whole, I(FRACTION_BITS)));
-    mc_reg minus_one = mov_b32(b, "minus_one", bits_of(-1));
+    mc_reg minus_one = mov_b32(b, "minus_one", F32(-1));
     mc_reg z = div_f32(b, "ln_z", add_f32(b, "below", m, minus_one), add_f32(b, "above", m, e->constant.one));
     mc_reg square = mul_f32(b, "ln_square", z, z), q = b32(b, "ln_of");
-    EMIT(b, mov_b32, q, bits_of(terms[TERMS - 1]));
+    EMIT(b, mov_b32, q, F32(terms[TERMS - 1]));
     for (int i = TERMS - 2; i >= 0; i--) {
-        EMIT(b, mov_b32, term, bits_of(terms[i]));
+        EMIT(b, mov_b32, term, F32(terms[i]));
         EMIT(b, fma_f32, q, q, square, term);
     }
     EMIT(b, mul_f32, q, q, z);
-    EMIT(b, mov_b32, term, bits_of(SOFTMAX_LN_2));
+    EMIT(b, mov_b32, term, F32(SOFTMAX_LN_2));
     EMIT(b, fma_f32, to, cvt_f32_s32(b, "power_real", whole), term, q);
 }
 

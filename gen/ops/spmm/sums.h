@@ -22,7 +22,7 @@ enum {
         4, /* mma that A's values take, and operands that a column of B makes: each at most so many */
     SPMM_MAX_VALUES = SPMM_MAX_STEPS * SPMM_MAX_MMA * 4, /* registers of a lane's values in a stride */
     SPMM_BYTES = 4,
-    SPMM_MAX_LOADS = 4, /* ldmatrix for 16 slots; each takes 32 bytes of their rows */
+    SPMM_MAX_LOADS = 4, /* reads of the ring for 16 slots: 32 bytes of their rows each, or words */
 };
 
 /* -- Accumulators and sums ------------------------------------------------------------------------------ */
@@ -82,7 +82,7 @@ typedef struct spmm_gathered {
     mc_reg column[4 * SPMM_BYTES]; /* mma int4: the operand A of each two columns */
 } spmm_gathered;
 
-/* -- Pairs of bytes, as ldmatrix.trans gives them -------------------------------------------------------- */
+/* -- What is read of the ring: pairs of bytes by ldmatrix.trans, or words -------------------------------- */
 
 /* Of integers operands of A's values, with zeros between; and of B's, where these have 4 bits. Of floats of
    8 bits the columns of each load in the first half of a stride, and of one load in the second. Floats of 16

@@ -92,8 +92,9 @@ typedef struct ring_async {
 /* Windows on their way into the ring, by one staging or the other. */
 typedef struct ring_feed {
     ring_emitter *r;
-    /* Of floats: registers that ldmatrix may still be on its way to when windows are left, one of each load,
-       and one that holds 0, which no compiler knows (tma.c). COUNT 0: multiplications lie between */
+    /* Of floats: registers that a read of the ring may still be on its way to when windows are left, one of
+       each read or of what was made of it, and one that holds 0, which no compiler knows (tma.c). COUNT 0:
+       multiplications lie between */
     mc_reg pending[RING_HALVES * RING_MAX_LOADS], zero;
     int pending_count;
     ring_tma tma;
@@ -154,11 +155,11 @@ typedef struct ring_strides {
     spmm_pairs pairs;
     /* 1 in both halves of the word for lanes that read the 16 bytes beside, else 0; of words g in both */
     mc_reg lane_unit;
-    /* what ldmatrix reads of either half, and the address of its first row; scratch for other addresses */
+    /* what is read of either half, and for ldmatrix the address of its first row; scratch for addresses */
     mc_reg matrix[RING_HALVES][RING_MAX_LOADS][4], at[RING_HALVES], matrix_at;
 } ring_strides;
 
-/* Sets lane_unit, pairs and what ldmatrix reads. */
+/* Sets lane_unit and pairs, and declares what is read. */
 void ring_emit_strides_start(ring_strides *s);
 /* Adds all strides of the row block to the sums. */
 void ring_emit_strides(ring_strides *s);

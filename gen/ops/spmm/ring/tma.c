@@ -45,7 +45,7 @@ static void emit_count_down(const ring_tma *t, mc_label loop) {
     EMIT_IF(b, t->again, bra_uni, TO(loop));
 }
 
-/* What ldmatrix reads must have been read before a window is left. An mbarrier's arrival can overtake it:
+/* What a stride reads must have been read before a window is left. An mbarrier's arrival can overtake it:
    ptxas lets it go while loads are on their way, and a copy may then come first. So the arrival's address is
    made to depend on what was loaded. */
 static void emit_await_loads(const ring_feed *f) {
