@@ -1,8 +1,5 @@
 /* softmax in the bench: values in the one order that all variants have. It has no size beside the mask's. */
-#include "operation.h"
-#include "race_state.h"
-
-enum { X, SCALE };
+#include "made.h"
 
 static bool is_masked(const variant_list *list) {
     for (size_t i = 0; i < list->count; i++)
@@ -60,46 +57,16 @@ static int64_t slots(const mc_packed *packed, const mc_vsparse *a) {
     return a->vectors;
 }
 
-/* There are none: C is made of A itself. */
-static mc_status make_sums(race *r, our_sums *sums, mc_diag *diag) {
-    (void)r, (void)sums, (void)diag;
-    return MC_OK;
-}
-
-/* The first variant that gives KIND says what else is computed. */
-static const mc_kernel *kernel_of(const race *r, const want_kind *kind) {
-    const variant_list *list = &r->track->variants;
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i].error == NULL && list->items[i].output.type == kind->output.type &&
-            list->items[i].output.scale == kind->output.scale)
-            return list->items[i].kernel;
-    return NULL;
-}
-
 static mc_status make_output(race *r, const our_sums *sums, const want_kind *kind, const output_rule *rule,
                              uint64_t out, mc_diag *diag) {
-    const mc_operator *op = operator_of(MC_OP_SOFTMAX);
-    const mc_kernel *kernel = kernel_of(r, kind);
-    plan_problem whole;
-    host_operands operands = {.problem = &whole, .matrix = &r->work->a};
-    reference_result want = {0};
+    plan_problem p;
     (void)sums, (void)rule;
-    mc_status status = plan_problem_read(kernel, &whole, diag);
+    mc_status status = made_problem(r, kind, &p, diag);
     if (status != MC_OK) return status;
-    operands.inputs[X] = &r->problem->a;
-    if (whole.scale != MC_PER_NONE) operands.factors[SCALE] = race_factors(r, FACTOR_SCALES);
-    if (whole.c_scale != MC_PER_NONE || whole.lse != MC_PER_NONE)
+    if (p.c_scale != MC_PER_NONE || p.lse != MC_PER_NONE)
         return mc_fail(diag, MC_CANNOT, "mcbench knows no c_scale of a softmax, and no lse");
-    status = plan_problem_measure(kernel, &operands, 0, &whole, diag);
-    if (status == MC_OK) status = operator_expect(op, &operands, &want, diag);
-    if (status == MC_OK) status = race_write_reals(r, &want.low, out, diag);
-    mc_result_free(&want);
-    return status;
-}
-
-static floor_load load(const variant *v, const floor_problem *problem) {
-    int64_t written = mc_type_size(v->output.type, problem->elements);
-    return (floor_load){.memory = (double)(problem->a_bytes + written)};
+    bool scaled = p.scale != MC_PER_NONE;
+    return made_output(r, kind, scaled ? race_factors(r, FACTOR_SCALES) : NULL, out, diag);
 }
 
 extern const operation operation_softmax;
@@ -109,6 +76,6 @@ const operation operation_softmax = {.op = MC_OP_SOFTMAX,
                                      .shape = shape,
                                      .prepare = prepare,
                                      .slots = slots,
-                                     .make_sums = make_sums,
+                                     .make_sums = made_sums,
                                      .make_output = make_output,
-                                     .load = load};
+                                     .load = made_load};
