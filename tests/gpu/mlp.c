@@ -7,10 +7,7 @@
 #define main example_main
 #include "../../examples/mlp.c"
 #undef main
-#include "device/cuda.h"
-#include "mcrt_internal.h"
-
-enum { REPLAYS = 100, ROUNDS = 15, CAPTURE_GLOBAL = 0 };
+#include "replay.h"
 
 static mc_diag *diag;
 
@@ -19,50 +16,7 @@ static bool works(const char *what, mc_status status) {
     return status == MC_OK;
 }
 
-static bool capture(const cuda_driver *driver, const model *on, cuda_stream stream, cuda_graph_exec *exec) {
-    cuda_graph graph = NULL;
-    mc_status status = CUDA_CALL(driver, diag, StreamBeginCapture, stream, CAPTURE_GLOBAL);
-    if (status == MC_OK) status = forward(on, stream, diag);
-    cuda_result ended = driver->StreamEndCapture(stream, &graph);
-    if (status == MC_OK) status = cuda_check(driver, ended, "cuStreamEndCapture", diag);
-    if (status == MC_OK) status = CUDA_CALL(driver, diag, GraphInstantiateWithFlags, exec, graph, 0);
-    if (graph != NULL) (void)driver->GraphDestroy(graph);
-    return works("capture", status);
-}
-
-/* Microseconds of a replay, of REPLAYS one behind the other. */
-static double time_replays(const cuda_driver *driver, cuda_graph_exec exec, cuda_stream stream) {
-    cuda_event begin = NULL, end = NULL;
-    float ms = 0;
-    mc_status status = CUDA_CALL(driver, diag, EventCreate, &begin, 0);
-    if (status == MC_OK) status = CUDA_CALL(driver, diag, EventCreate, &end, 0);
-    if (status == MC_OK) status = CUDA_CALL(driver, diag, EventRecord, begin, stream);
-    for (int i = 0; i < REPLAYS && status == MC_OK; i++)
-        status = CUDA_CALL(driver, diag, GraphLaunch, exec, stream);
-    if (status == MC_OK) status = CUDA_CALL(driver, diag, EventRecord, end, stream);
-    if (status == MC_OK) status = CUDA_CALL(driver, diag, StreamSynchronize, stream);
-    if (status == MC_OK) status = CUDA_CALL(driver, diag, EventElapsedTime, &ms, begin, end);
-    if (begin != NULL) (void)driver->EventDestroy(begin);
-    if (end != NULL) (void)driver->EventDestroy(end);
-    return works("replays", status) ? (double)ms * 1e3 / REPLAYS : 0;
-}
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static bool time_pass(const cuda_driver *driver, const model *on, cuda_stream stream, double us[3]) {
-    cuda_graph_exec exec = NULL;
-    double times[ROUNDS];
-    if (!capture(driver, on, stream, &exec)) return false;
-    (void)time_replays(driver, exec, stream);
-    for (int i = 0; i < ROUNDS; i++) times[i] = time_replays(driver, exec, stream);
-    qsort(times, ROUNDS, sizeof *times, by_value);
-    us[0] = times[ROUNDS / 2], us[1] = times[ROUNDS / 4], us[2] = times[ROUNDS * 3 / 4];
-    (void)driver->GraphExecDestroy(exec);
-    return true;
-}
+static mc_status pass(const void *user, void *stream, mc_diag *to) { return forward(user, stream, to); }
 
 static bool tune(const model *on, const mlp *m) {
     static const char *const names[STEPS] = {"quantise", "up", "down", "back"};
@@ -89,7 +43,7 @@ static bool run_all(mlp *m, bool tuned, const cuda_driver *driver) {
                  works("matrices", make_matrices(&on, m, diag)) && (!tuned || tune(&on, m)) &&
                  works("plans", load(&on, m, diag)) &&
                  works("stream", CUDA_CALL(driver, diag, StreamCreate, &stream, CUDA_STREAM_NON_BLOCKING)) &&
-                 time_pass(driver, &on, stream, us) &&
+                 works("replays", replay_time(driver, stream, pass, &on, us, diag)) &&
                  works("read", mc_memory_read(on.context, on.args[BACK].c, m->y, bytes, diag));
     int64_t wrong = right ? wrong_of(m) : 0;
     if (right)
