@@ -70,10 +70,18 @@ static int compare_items(const void *a, const void *b) {
     return (x->first > y->first) - (x->first < y->first);
 }
 
+/* By window, there the longest first, and where they are equally long as above. */
+static int compare_lengths(const void *a, const void *b) {
+    const item *x = a, *y = b;
+    if (x->window != y->window || x->count == y->count) return compare_items(a, b);
+    return x->count > y->count ? -1 : 1;
+}
+
 /* WINDOW_PTR (NULL: not wanted) receives the first item of each window. */
 static void put_items(const plan *p, item *items, int64_t count, int32_t *window_ptr) {
     list_items(p, items);
-    if (p->form->window > 0) qsort(items, (size_t)count, sizeof *items, compare_items);
+    if (p->form->window > 0)
+        qsort(items, (size_t)count, sizeof *items, p->form->windows ? compare_lengths : compare_items);
     for (int64_t w = 0, i = 0; window_ptr && w <= windows_of(p->form, p->mask->cols); w++) {
         while (i < count && items[i].window < w) i++;
         window_ptr[w] = (int32_t)i;

@@ -32,8 +32,9 @@ MC_API mc_status mc_sampled_collect(const mc_vsparse *mask, mc_order order, cons
 
 /* sampled-list, the format of the SDDMM: the slots of C (of BCRS order: its vectors) given out as items. An
    item is at most 16 * groups consecutive slots of one row block, whose columns are in one window; a warp
-   computes it. Items are ordered by window, then row block, then column. Padding at a row block's end belongs
-   to the window of its last vector. */
+   computes it. Items are ordered by window, then row block, then column; in sampled-windows by window, there
+   the longest first, and where they are equally long by row block, then column. Padding at a row block's end
+   belongs to the window of its last vector. */
 typedef struct mc_sampled {
     int groups;     /* groups of 16 slots in an item: 1, 2, 4 or 8 */
     int64_t window; /* columns; 0 or MC_OPEN: one window has them all */

@@ -130,6 +130,39 @@ static void test_groups(mc_diag *diag) {
     mc_packed_free(&packed);
 }
 
+/* COUNT columns from 0 on are added to the end of COL_IDX, and MORE from 32 on. */
+static int64_t put_range(int32_t *col_idx, int64_t at, int count, int more) {
+    for (int i = 0; i < count; i++) col_idx[at++] = i;
+    for (int i = 0; i < more; i++) col_idx[at++] = 32 + i;
+    return at;
+}
+
+/* Row blocks of 3, 32 + 8, 3 + 1 and 20 + 8 vectors in two windows of 32 columns: of sampled-windows the longest come first, and
+   of equally long ones those of the first row block. Items of sampled-list stay in the order of row blocks. */
+static void test_uneven(mc_diag *diag) {
+    static const int lengths[4][2] = {{3, 0}, {32, 8}, {3, 1}, {20, 8}};
+    static const int32_t longest_first[][4] = {{1, 3, 32, 0}, {3, 47, 20, 0}, {0, 0, 3, 0}, {2, 43, 3, 0},
+                                               {1, 35, 8, 0}, {3, 67, 8, 0},  {2, 46, 1, 0}},
+                         by_row_blocks[][4] = {{0, 0, 3, 0},  {1, 3, 32, 0}, {2, 43, 3, 0}, {3, 47, 20, 0},
+                                               {1, 35, 8, 0}, {2, 46, 1, 0}, {3, 67, 8, 0}},
+                         window_ptr[] = {0, 4, 7};
+    int64_t row_ptr[5] = {0};
+    int32_t col_idx[75];
+    int8_t values[75] = {0};
+    mc_packed packed;
+    for (int b = 0; b < 4; b++) row_ptr[b + 1] = put_range(col_idx, row_ptr[b], lengths[b][0], lengths[b][1]);
+    const mc_vsparse mask = {MC_S8, 1, 4, 40, 4, 75, row_ptr, col_idx, values};
+    mc_sampled form = {.groups = 2, .window = 32, .windows = true};
+    expect_ok("pack", mc_sampled_pack(&mask, &form, &packed, diag), diag);
+    check_array(&packed, "items", longest_first, 28);
+    check_array(&packed, "window_ptr", window_ptr, 3);
+    mc_packed_free(&packed);
+    form.windows = false;
+    expect_ok("pack", mc_sampled_pack(&mask, &form, &packed, diag), diag);
+    check_array(&packed, "items", by_row_blocks, 28);
+    mc_packed_free(&packed);
+}
+
 static void test_arrange(mc_diag *diag) {
     static const float want[4][16] = {{1, 3, 5, 7}, {2, 4, 6, 8}, {9}, {10}};
     const mc_dense vectors = {MC_F32, 5, 2, 2, tiny_values}, gap = {MC_F32, 4, 2, 3, tiny_values};
@@ -254,15 +287,16 @@ static void check_items(const mc_vsparse *mask, const mc_sampled *form, const mc
 
 static void check_order(const mc_vsparse *mask, const mc_sampled *form, const mc_packed *packed) {
     const int32_t(*items)[4] = mc_packed_find(packed, "items")->data;
-    int64_t wrong = 0, before[3] = {-1, -1, -1};
+    int64_t wrong = 0, before[4] = {-1, INT32_MIN, -1, -1};
     for (int64_t n = 0; n < mc_sampled_items(packed); n++) {
         /* An item of padding alone is behind its row block's last vector. */
         int32_t col = column_at(packed, form, n, 0), last = mask->col_idx[mask->row_ptr[items[n][0] + 1] - 1];
         if (col < 0) col = last;
-        const int64_t key[3] = {form->window > 0 ? col / form->window : 0, items[n][0], items[n][1]};
+        const int64_t key[4] = {form->window > 0 ? col / form->window : 0, form->windows ? -items[n][2] : 0,
+                                items[n][0], items[n][1]};
         int first = 0;
-        while (first < 3 && key[first] == before[first]) first++;
-        wrong += first == 3 || key[first] < before[first] || items[n][3] != 0;
+        while (first < 4 && key[first] == before[first]) first++;
+        wrong += first == 4 || key[first] < before[first] || items[n][3] != 0;
         memcpy(before, key, sizeof key);
     }
     CHECK(wrong == 0, "%d items out of order", (int)wrong);
@@ -500,6 +534,7 @@ int main(void) {
     test_windowed(diag);
     test_strides(diag);
     test_groups(diag);
+    test_uneven(diag);
     test_arrange(diag);
     test_masks(diag);
     test_corrupted(diag);

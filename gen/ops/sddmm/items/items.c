@@ -9,8 +9,8 @@ static void write_docs(sddmm_items *items) {
     if (items->window != MC_OPEN)
         snprintf(window, sizeof window, " in one window of %lld columns", (long long)items->window);
     snprintf(items->items_doc, sizeof items->items_doc,
-             "row block, first place in C, places (up to %d)%s, 0; by windows, row blocks, columns", slots,
-             window);
+             "row block, first place in C, places (up to %d)%s, 0; by windows, %srow blocks, columns", slots,
+             window, items->says_slots ? "the longest first, " : "");
     snprintf(items->index_extent, sizeof items->index_extent, "items * %d", slots);
 }
 

@@ -3,9 +3,16 @@
  *   this thread block's window of columns of B -> shared memory, by all its warps (copy.c)
  *   items of the window, one after another: groups of 16 columns from there -> mma -> stores
  *
- * A window's items are dealt out in turn to the warps of all thread blocks that have the window, gridDim.y of
- * them. While a warp computes an item, the next item's four words and, with `prefetch`, its rows of A are on
+ * A window's items come longest first (runtime/formats/sampled.h), and are dealt to the warps of all thread
+ * blocks that have the window. Of W warps, in Y = gridDim.y thread blocks, warp w of thread block y is number
+ * i = w Y + y, so that long items are spread over thread blocks first. It takes the window's item i, then
+ * 2 W - 1 - i, then 2 W + i, and so on, while there are items. In two such turns all warps have about the same
+ * work. While a warp computes an item, the next item's four words and, with `prefetch`, its rows of A are on
  * their way.
+ *
+ * Items are numbered in s32 over all windows. The last that a warp looks at lies less than two turns behind its
+ * window's last one: less than 2^22, of 65,535 thread blocks of 32 warps at most. Sums of two items may wrap
+ * around; only their differences count.
  *
  * Banks. A quarter of a warp, lane groups 2 q and 2 q + 1, reads a chunk of 64 bytes of each of two columns
  * at once. That is without a conflict if the two chunks lie in different halves of 128 bytes, and so they do
@@ -14,12 +21,14 @@
  * such pairs as far as an item's columns go (runtime/formats/sampled_window.c). */
 #include "ops/sddmm/window/window.h"
 
-/* The window's items, of which this warp takes every so many-th. */
+/* The window's items, and which of them are this warp's. */
 typedef struct item_range {
-    mc_reg item, step, last; /* this warp's next item, how far on the one behind it is, the window's last */
-    mc_reg more;             /* whether there is a next item */
-    mc_reg items, indices;   /* addresses of all items and of this lane's indices */
-    mc_reg at, clamped;      /* scratch */
+    mc_reg item, last;     /* this warp's next item, the window's last */
+    mc_reg two_items;      /* what that item and the one behind it add up to */
+    mc_reg two_turns;      /* the items of two turns */
+    mc_reg more;           /* whether there is a next item */
+    mc_reg items, indices; /* addresses of all items and of this lane's indices */
+    mc_reg at, clamped;    /* scratch */
     mc_reg next_words[4];
 } item_range;
 
@@ -57,20 +66,31 @@ static int octets_of(const window_emitter *w) { return sddmm_octets(&w->plan->pr
 
 /* -- Items -------------------------------------------------------------------------------------------- */
 
-/* Sets this warp's first item, the window's last one, and how far it is from an item to the next. */
+/* Sets this warp's first item, the window's last one, and what leads from an item to the next. */
 static void emit_range(window_emitter *w, mc_reg window) {
     mc_builder *b = w->b;
     item_range *r = &w->range;
-    int warps = w->plan->problem.warps;
     mc_reg blocks = load_special(b, "blocks", "nctaid.y");
     r->item = load_special(b, "item", "ctaid.y"), r->last = b32(b, "last_item");
+    r->two_items = b32(b, "two_items");
     mc_reg at = mad_wide(b, "window_at", window, I(WORD), load_array(b, "window_ptr"));
     mc_reg first = ldr_b32(b, "first_item", AT(at, 0));
     EMIT(b, ldr_b32, r->last, AT(at, WORD));
+    note(b, "what this warp's items of the first two turns add up to");
+    r->two_turns = mul_s32(b, "two_turns", blocks, I(2 * w->plan->problem.warps));
+    EMIT(b, mad_s32, r->two_items, first, I(2), r->two_turns);
+    EMIT(b, sub_s32, r->two_items, r->two_items, I(1));
     EMIT(b, sub_s32, r->last, r->last, I(1));
-    r->step = mul_s32(b, "item_step", blocks, I(warps));
-    EMIT(b, mad_s32, r->item, r->item, I(warps), first);
-    if (w->place.warp.id) EMIT(b, add_s32, r->item, r->item, w->place.warp);
+    if (w->place.warp.id) EMIT(b, mad_s32, r->item, w->place.warp, blocks, r->item);
+    EMIT(b, add_s32, r->item, r->item, first);
+}
+
+/* Goes on to this warp's next item. */
+static void emit_next(const window_emitter *w) {
+    mc_builder *b = w->b;
+    const item_range *r = &w->range;
+    EMIT(b, sub_s32, r->item, r->two_items, r->item);
+    EMIT(b, add_s32, r->two_items, r->two_items, r->two_turns);
 }
 
 /* Loads the next item's words. A warp without a next item loads the window's last one again, or item 0. */
@@ -182,7 +202,7 @@ static void emit_items(window_emitter *w) {
     EMIT_IF(b, none, bra_uni, TO(done));
     set_label(b, loop);
     emit_take(w);
-    EMIT(b, add_s32, r->item, r->item, r->step);
+    emit_next(w);
     emit_load_words(w);
     sddmm_emit_item_factors(&w->store, (mc_reg){0});
     for (int group = 0; group < w->plan->items.groups; group++) {
