@@ -3,7 +3,8 @@
  * Where rows of B go through shared memory, also: what their padding saves.
  *
  *   judge_test SPEC
- *   judge_test ring SPEC    of the ring kernel: stores of C alone */
+ *   judge_test ring SPEC    of the ring kernel: stores of C alone
+ *   judge_test floats SPEC  of floats, with every V: the same */
 #include "check.h"
 #include "problem.h"
 #include "ptxsim.h"
@@ -176,6 +177,22 @@ static void judge_ring_stores(const char *spec_path, mc_device *device, mc_diag 
     problem_free(&p);
 }
 
+/* Of floats with every V, 64 columns a tile: a row of it is 128 bytes, or with split = 2 64 for each warp. */
+static void judge_float_stores(const char *spec_path, mc_device *device, mc_diag *diag) {
+    static const char *const vecs[] = {"1", "2", "4", "8", "16"}, *const splits[] = {"1", "2"};
+    for (size_t i = 0; i < 10; i++) {
+        const mc_setting settings[] = {{"vec", vecs[i / 2]}, {"split", splits[i % 2]}, {"tile_n", "64"},
+                                       {"warps", "4"},       {"out", "f16"},           {"bias", "column"}};
+        const problem_kind floats = {.lhs = MC_F16, .rhs = MC_F16, .vec = atoi(vecs[i / 2])};
+        problem p = {0};
+        mc_status status = problem_make(&tiled, &floats, &p, diag);
+        CHECK(status == MC_OK, "%s", mc_diag_text(diag));
+        if (status == MC_OK)
+            judge_store(spec_path, settings, sizeof settings / sizeof *settings, &p, device, diag);
+        problem_free(&p);
+    }
+}
+
 /* -- Rows of B with and without padding --------------------------------------------------------------- */
 
 /* What reads take without padding, over the ideal. Lanes that read different rows meet in the same banks: four in each eight of 16
@@ -253,10 +270,12 @@ static void judge_all(const char *spec_path, mc_device *device, mc_diag *diag) {
 int main(int argc, char **argv) {
     mc_device *device = NULL;
     mc_diag *diag = mc_diag_create();
-    bool ring = argc == 3 && strcmp(argv[1], "ring") == 0;
-    if (argc != 2 && !ring) return 2;
+    bool ring = argc == 3 && strcmp(argv[1], "ring") == 0,
+         floats = argc == 3 && strcmp(argv[1], "floats") == 0;
+    if (argc != 2 && !ring && !floats) return 2;
     CHECK(mc_device_open("sim", &device, diag) == MC_OK, "%s", mc_diag_text(diag));
     if (device && ring) judge_ring_stores(argv[2], device, diag);
+    else if (device && floats) judge_float_stores(argv[2], device, diag);
     else if (device) judge_all(argv[1], device, diag);
     mc_device_close(device);
     mc_diag_destroy(diag);

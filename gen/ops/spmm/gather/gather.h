@@ -10,7 +10,7 @@
 enum { GATHER_EDGE_COLUMNS = 32 /* columns of C that the edge path computes at a time: 4 for each lane */ };
 
 /* A kernel has a wide path, for aligned rows and whole tiles, and an edge path for the rest. Eight lanes
-   share a row of B, one of each lane group g; each owns columns / 8 neighbouring columns. */
+   share a row of B, one of each lane group g; each owns a run of columns / 8 neighbouring columns. */
 typedef struct gather_path {
     bool emitted;
     int columns; /* columns of C that the path computes at a time */
@@ -33,22 +33,25 @@ typedef struct gather_checks {
                   row there is run 0 alone
         paper     both in row g, where they adjoin: the columns of lane groups 2t and 2t + 1
         tall      as in the paper's order, and two more in row g + 8 (vectors of 16 rows)
-   A lane's first row is row 2t, or g; its `rows` rows are `row_step` apart, and its `columns` columns begin
-   at columns * g, or columns * t. */
+   A lane's first row is row 2t, or g; its `rows` rows are `row_step` apart. It has `columns` columns of each.
+   The first one is at lane_step * g, or lane_step * t, and of two runs the second is `run_step` behind the
+   first. */
 typedef struct gather_lane_sums {
-    int rows, row_step, columns, run, runs;
+    int rows, row_step, columns, run, runs, lane_step, run_step;
 } gather_lane_sums;
 
 static inline gather_lane_sums gather_lane_sums_of(const spmm_arithmetic *math, int columns) {
-    int run = columns / 8;
-    if (math->order == SPMM_SWAPPED && math->vec == 1) return (gather_lane_sums){1, 0, run, run, 1};
-    if (math->order == SPMM_SWAPPED) return (gather_lane_sums){2, 1, run, run, 2};
-    return spmm_is_tall(math) ? (gather_lane_sums){2, SPMM_MMA_ROWS, 2 * run, run, 4}
-                              : (gather_lane_sums){1, 0, 2 * run, run, 2};
+    int run = columns / 8, two = 2 * run;
+    if (math->order == SPMM_SWAPPED && math->vec == 1) return (gather_lane_sums){1, 0, run, run, 1, run, run};
+    if (math->order == SPMM_SWAPPED) return (gather_lane_sums){2, 1, run, run, 2, run, run};
+    return spmm_is_tall(math) ? (gather_lane_sums){2, SPMM_MMA_ROWS, two, run, 4, two, run}
+                              : (gather_lane_sums){1, 0, two, run, 2, two, run};
 }
 /* Which of the lane's rows run I is in, and its first column, counted from the lane's first one. */
 static inline int gather_run_row(gather_lane_sums k, int i) { return i / (k.columns / k.run); }
-static inline int gather_run_column(gather_lane_sums k, int i) { return i % (k.columns / k.run) * k.run; }
+static inline int gather_run_column(gather_lane_sums k, int i) {
+    return i % (k.columns / k.run) * k.run_step;
+}
 
 /* Where a warp puts its partial sums in shared memory. Run i of lane 4 g + t begins at word i * run + t *
    by_t + t / 2 * pair + g * by_g. The pads keep the 16-byte stores of 8 neighbouring lanes (two g, four t) in
@@ -76,6 +79,21 @@ typedef struct gather_plan {
     gather_path wide, edge;
     gather_checks checks;
 } gather_plan;
+
+/* Vectors of 16 rows, stored from registers: which run of the path's columns a lane group has is free, since
+   columns do not meet in an mma. Lane group g takes run g / 2, or where g is odd run g / 2 + 4. The first
+   runs of lanes 0 to 3 then adjoin, and so do their second ones: a store fills whole sectors of C, where half
+   of each would be another store's. */
+enum { GATHER_APART = 4 /* runs from a lane's first to its second one */ };
+static inline bool gather_sets_apart(const gather_plan *plan, const gather_path *path) {
+    return spmm_is_tall(&plan->base.math) && plan->base.split == 1 && !plan->base.c_columns && !path->copy;
+}
+/* The sums of a lane in PATH, where they are stored from registers. */
+static inline gather_lane_sums gather_stored_sums(const gather_plan *plan, const gather_path *path) {
+    gather_lane_sums k = gather_lane_sums_of(&plan->base.math, path->columns);
+    if (gather_sets_apart(plan, path)) k.lane_step = k.run, k.run_step = GATHER_APART * k.run;
+    return k;
+}
 
 /* Bytes that rows of B must be aligned to on PATH; and the same of the wide path, in columns. */
 static inline int gather_access(const gather_path *path) { return path->copy ? path->copy : path->unit; }

@@ -55,6 +55,17 @@ static mc_reg emit_last(gather_emitter *e, const gather_lane_rows *r) {
     return last;
 }
 
+/* The same where runs are set apart. */
+static mc_reg emit_run_column(gather_emitter *e, int columns, mc_reg path_col) {
+    mc_builder *b = e->b;
+    note(b,
+         "run r is columns %d r .. %d r + %d of the tile; this lane's is g / 2, or where g is odd g / 2 + %d",
+         columns, columns, columns - 1, GATHER_APART);
+    mc_reg odd = and_b32(b, "g_odd", e->at.place.g, I(1)), half = shr_u32(b, "g_half", e->at.place.g, I(1));
+    mc_reg run = mad_s32(b, "run", odd, I(GATHER_APART), half);
+    return mad_s32(b, "col", run, I(columns), path_col);
+}
+
 static mc_reg emit_lane_column(gather_emitter *e, int columns, mc_reg path_col) {
     note(e->b, "columns %d g .. %d g + %d of the tile are this lane's", columns, columns, columns - 1);
     return mad_s32(e->b, "col", e->at.place.g, I(columns), path_col);
@@ -64,6 +75,7 @@ mc_reg spmm_gather_find_rows(gather_emitter *e, gather_lane_rows *r, mc_reg path
     const gather_path *path = r->path;
     mc_reg lane_col = {0}, first, load_at = {0}, last_at = {0};
     if (path->copy) first = spmm_gather_shared_first_column(e, path_col);
+    else if (gather_sets_apart(e->plan, path)) first = emit_run_column(e, path->columns / 8, path_col);
     else first = lane_col = emit_lane_column(e, path->columns / 8, path_col);
     if (path->clamp || spmm_b_is_paired(&e->plan->base)) load_at = b32(e->b, "load_at");
     if (path->clamp) last_at = emit_last(e, r);

@@ -3,13 +3,13 @@
  * After the mma of columns 4 word + 2 two and the next, a lane's four accumulators are two of the first
  * column, then two of the second: those of rows 2t and 2t + 1, or in the paper's order those of lane groups
  * 2t and 2t + 1 (fragment.h, frag_c_reg; gather.h, gather_lane_sums). So a lane owns two runs of neighbouring
- * columns. */
+ * columns; of vectors of 16 rows these are apart (gather_sets_apart). */
 #include "ops/spmm/gather/store.h"
 
 /* -- One warp a row block: from registers ------------------------------------------------------------- */
 
 static gather_lane_sums lane_sums(const gather_emitter *e, const gather_path *path) {
-    return gather_lane_sums_of(&e->plan->base.math, path->columns);
+    return gather_stored_sums(e->plan, path);
 }
 
 /* Sets ROW to the lane's first row of C; FIRST_ROW is the row block's. */
@@ -26,7 +26,7 @@ static mc_reg c_column(const gather_emitter *e, const gather_path *path, mc_reg 
     bool swapped = e->plan->base.math.order == SPMM_SWAPPED;
     if (swapped && !path->copy) return lane_col;
     mc_reg group = swapped ? e->at.place.g : e->at.place.t;
-    return mad_s32(e->b, "c_first_col", group, I(lane_sums(e, path).columns), path_col);
+    return mad_s32(e->b, "c_first_col", group, I(lane_sums(e, path).lane_step), path_col);
 }
 
 /* Which of the row block's rows are the lane's. */
