@@ -14,8 +14,8 @@ typedef struct shape {
     double sparsity;
 } shape;
 
-static const shape shapes[] = {{1024, 1024, 64, .9},  {2048, 512, 256, .7},  {4096, 4096, 64, .7},
-                               {4096, 4096, 64, .9},  {4096, 4096, 512, .7}, {4096, 4096, 512, .9},
+static const shape shapes[] = {{1024, 1024, 64, .9},  {2048, 512, 256, .7},   {4096, 4096, 64, .7},
+                               {4096, 4096, 64, .9},  {4096, 4096, 512, .7},  {4096, 4096, 512, .9},
                                {8192, 2048, 256, .8}, {8192, 2048, 512, .95}, {11008, 4096, 2048, .9}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -80,7 +80,8 @@ static mc_status measure(const bench *on, const shape *s, mc_major b_major, mc_m
     size_t workspace = status == MC_OK ? mc_plan_workspace(e.plan) : 0;
     if (status == MC_OK) status = make_b(on, s, &e.args.b);
     if (status == MC_OK)
-        status = mc_memory_create(on->context, (size_t)mc_type_size(on->type, s->m * s->n), &e.args.c, on->diag);
+        status =
+            mc_memory_create(on->context, (size_t)mc_type_size(on->type, s->m * s->n), &e.args.c, on->diag);
     if (status == MC_OK && workspace > 0)
         status = mc_memory_create(on->context, workspace, &e.workspace, on->diag);
     if (status == MC_OK) status = replay_time(on->driver, on->stream, execute, &e, times, on->diag);
@@ -109,8 +110,8 @@ static mc_status measure_all(bench *on, int vec) {
         on->matrix = NULL;
         if (status == MC_OK)
             printf("%5lld x %-5lld n = %-5lld %.2f  %8.2f  %8.2f (%.3f)  %8.2f (+ %.2f)  %8.2f\n",
-                   (long long)s->m, (long long)s->k, (long long)s->n, s->sparsity, us[0], us[1], us[1] / us[0],
-                   us[2], us[2] - us[0], us[3]);
+                   (long long)s->m, (long long)s->k, (long long)s->n, s->sparsity, us[0], us[1],
+                   us[1] / us[0], us[2], us[2] - us[0], us[3]);
         fflush(stdout);
     }
     return status;
@@ -121,7 +122,8 @@ static mc_status run(mc_device *device, mc_type type, int vec, mc_diag *diag) {
     const mc_context_config config = {.size = sizeof config, .device = "cuda:0", .records = ""};
     bench on = {.driver = state->driver, .type = type, .diag = diag};
     mc_status status = CUDA_CALL(on.driver, diag, CtxSetCurrent, state->context);
-    if (status == MC_OK) status = CUDA_CALL(on.driver, diag, StreamCreate, &on.stream, CUDA_STREAM_NON_BLOCKING);
+    if (status == MC_OK)
+        status = CUDA_CALL(on.driver, diag, StreamCreate, &on.stream, CUDA_STREAM_NON_BLOCKING);
     if (status == MC_OK) status = mc_context_create(&config, &on.context, diag);
     if (status == MC_OK) status = measure_all(&on, vec);
     mc_context_destroy(on.context);
