@@ -1,7 +1,7 @@
 -- SpMM for fp8 weights pruned in 8x1 vectors: C[m,n] = A[m,k] B[k,n], products of e4m3, sums in f32.
 -- A list is a set of candidates to tune over; the first of each makes the default kernel.
 
-arch = "sm_90"                  -- mma of 8-bit floats are there from sm_89 on; kernels for others make f16 of them
+arch = "sm_90"                  -- only sm_89 and sm_120 have mma of 8-bit floats; kernels for others make f16 of them
 
 op  = "spmm"
 lhs = "e4m3"                    -- A: values of the nonzero vectors; also e5m2

@@ -58,9 +58,10 @@ static void make_operands(session *s, const mc_type types[2], int vec, int64_t n
     mc_csr_free(&csr);
 }
 
-/* Whether the GPUs that KERNEL is for multiply e4m3 and e5m2: from sm_89 on. */
+/* Whether the GPUs that KERNEL is for multiply e4m3 and e5m2 themselves. */
 static bool has_mma_of_8_bits(const mc_kernel *kernel) {
-    return atoi(mc_kernel_field_text(kernel, "arch") + strlen("sm_")) >= 89;
+    int sm = atoi(mc_kernel_field_text(kernel, "arch") + strlen("sm_"));
+    return sm == 89 || sm >= 120;
 }
 
 /* In KERNEL's order. */

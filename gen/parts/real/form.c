@@ -7,7 +7,8 @@
  *   e5m2 to f16      a zero below the byte: it is the number. 2
  *   e4m3 to f16      the magnitude moves down by one bit, which makes the number, subnormal or not, times
  *                    2^-8. 256 times that is the number. The NaN has become 480, and 36000 times that and no
- *                    other is infinite: zero times it is added, which is a zero or a NaN. 14
+ *                    other is infinite: zero times it is added, which is a zero or a NaN. 14. From sm_89 on
+ *                    there is an instruction for two values: 2
  *
  * All of these steps are exact, and zeros keep their sign. */
 #include "parts/real/form.h"
@@ -27,6 +28,12 @@ typedef struct form_row {
     uint32_t constant[REAL_CONSTANTS];
     void (*finish)(const real_widener *w, mc_reg x); /* two values; NULL: they are what they are to be */
 } form_row;
+
+/* Whether GPUs that B's kernel is for have an instruction for FORM. */
+static bool has_conversion(const mc_builder *b, real_form form) {
+    enum { ADA = 89 };
+    return form == REAL_E4M3_TO_F16 && b->arch->sm >= ADA;
+}
 
 static void add_constant(const real_widener *w, mc_reg x) { EMIT(w->b, add_f16x2, x, x, w->constant[0]); }
 
@@ -72,6 +79,12 @@ real_widener real_declare_widener(mc_builder *b, real_form form, const char *sid
     char name[MC_MAX_NAME];
     if (!real_widens(form)) return w;
     const form_row *row = &rows[form];
+    w.converts = has_conversion(b, form);
+    for (int i = 0; w.converts && i < REAL_HALVES; i++) {
+        snprintf(name, sizeof name, "%s_half%d", side, i);
+        w.half[i] = b16(b, name);
+    }
+    if (w.converts) return w;
     snprintf(name, sizeof name, "%s_fill", side);
     w.fill = mov_b32(b, name, H(row->fill * 0x01010101u));
     for (int i = 0; i < row->constants; i++) {
@@ -90,8 +103,20 @@ static uint32_t bytes_of(const form_row *row, real_bytes bytes, int half) {
     return row->high ? 0x0404 | first << 4 | second << 12 : 0x4040 | first | second << 8;
 }
 
+/* Neighbouring values share the 16 bits that a conversion takes. */
+static void convert(const real_widener *w, mc_reg from, real_bytes bytes, const mc_reg to[2]) {
+    enum { EVEN_THEN_ODD = 0x3120 };
+    if (bytes == REAL_ALTERNATE) EMIT(w->b, prmt, to[0], from, from, I(EVEN_THEN_ODD));
+    EMIT(w->b, split_halves, V2(w->half), bytes == REAL_ALTERNATE ? to[0] : from);
+    for (int half = 0; half < REAL_HALVES; half++) EMIT(w->b, cvt_f16x2_e4m3x2, to[half], w->half[half]);
+}
+
 void real_widen(const real_widener *w, mc_reg from, real_bytes bytes, const mc_reg to[2]) {
     const form_row *row = &rows[w->form];
+    if (w->converts) {
+        convert(w, from, bytes, to);
+        return;
+    }
     if (row->flip) EMIT(w->b, xor_b32, w->scratch[0], from, H(row->flip));
     for (int half = 0; half < 2; half++) {
         EMIT(w->b, prmt, to[half], row->flip ? w->scratch[0] : from, w->fill, I(bytes_of(row, bytes, half)));

@@ -5,7 +5,7 @@
 
 #include "parts/real/mma.h"
 
-enum { REAL_CONSTANTS = 2, REAL_SCRATCH = 2 };
+enum { REAL_CONSTANTS = 2, REAL_SCRATCH = 2, REAL_HALVES = 2 };
 
 /* The registers that this takes. */
 typedef struct real_widener {
@@ -13,6 +13,8 @@ typedef struct real_widener {
     real_form form;
     mc_reg fill; /* bytes beside the values' */
     mc_reg constant[REAL_CONSTANTS], scratch[REAL_SCRATCH];
+    bool converts; /* the GPU has an instruction for it, which takes 16 bits */
+    mc_reg half[REAL_HALVES];
 } real_widener;
 
 /* Of a register's four values two become TO[0], and the other two TO[1]: bytes 0 and 1, then 2 and 3; or

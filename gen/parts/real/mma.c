@@ -39,6 +39,11 @@ const real_pair *real_pair_of(const char *lhs, const char *rhs, int sm) {
     return NULL;
 }
 
+const real_pair *real_pair_gathered(const char *lhs, const char *rhs, int sm) {
+    const real_pair *pair = real_pair_of(lhs, rhs, sm);
+    return pair && real_is_emulated(pair, sm) ? real_pair_of(lhs, rhs, ANY_SM) : pair;
+}
+
 const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES]) {
     const real_pair *first = NULL;
     for (int i = 0; i < PAIRS; i++) {

@@ -20,11 +20,11 @@ static void describe(spmm_arithmetic *math) {
 }
 
 /* Finds the mma. A point that has none gets another one, and a complaint. */
-static void plan_pair(const int64_t *point, spmm_arithmetic *math, mc_complaints *complaints) {
+static void plan_pair(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_complaints *complaints) {
     int sm = mc_archs[point[FIELD_ARCH]].sm;
     char takes[REAL_TAKES];
     const real_pair *other = real_pair_with(math->lhs, sm, takes);
-    math->real.pair = real_pair_of(math->lhs, math->rhs, sm);
+    math->real.pair = (gathers ? real_pair_gathered : real_pair_of)(math->lhs, math->rhs, sm);
     if (math->real.pair) return;
     if (other == NULL) complain(complaints, F_LHS, "there is no mma for \"%s\" here", math->lhs);
     else
@@ -34,9 +34,8 @@ static void plan_pair(const int64_t *point, spmm_arithmetic *math, mc_complaints
 }
 
 static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_complaints *complaints) {
-    (void)gathers;
     math->lhs = side_type_names[point[F_LHS]], math->rhs = side_type_names[point[F_RHS]];
-    plan_pair(point, math, complaints);
+    plan_pair(point, gathers, math, complaints);
     const real_pair *pair = math->real.pair;
     if (real_is_emulated(pair, mc_archs[point[FIELD_ARCH]].sm)) math->real.spare = EMULATION;
     math->b_bits = real_stored_bits(pair, pair->b_form);
