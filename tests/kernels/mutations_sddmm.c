@@ -57,7 +57,15 @@ static bool unused_word(const mutation *m) {
 
 /* of method window: bits of a column's number that its shift leaves empty */
 static bool empty_bits(const mutation *m) {
-    return is_index(m, "lop3.b32", "%odd, 64,") && strstr(m->to, "%odd, 6");
+    return (is_index(m, "lop3.b32", "%odd, 64,") && strstr(m->to, "%odd, 6")) ||
+           (is_index(m, "lop3.b32", "%copy_unit, 64,") && strstr(m->to, "%copy_unit, 6"));
+}
+
+/* of method window: an item's first slot, which has its first column, lies in row 0 or 1, of index 0; the others' words are slot << 16
+   at least, or negative */
+static bool window_threshold(const mutation *m) {
+    return is_index(m, "setp.ge.s32", "%has_vector, %index") && !strstr(m->from, "%index0,") &&
+           mutation_number(m->to) >= 0 && mutation_number(m->to) <= 1 << 16;
 }
 
 /* of method window: a word without a vector is the least s32, so that every negative threshold tells it from the others */
@@ -108,6 +116,7 @@ static const equivalence float_equivalents[] = {
 static const equivalence window_equivalents[] = {
     {empty_bits, "bits that are empty"},
     {negative_threshold, "a word without a vector is the least number"},
+    {window_threshold, "words of other slots than the first, and of no vector, are not 0 to 65535"},
     {same_word, "the same bytes of the same word"},
     FACTOR,
     CONVERSION,

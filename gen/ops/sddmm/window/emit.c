@@ -6,13 +6,13 @@
  * A window's items come longest first (runtime/formats/sampled.h), and are dealt to the warps of all thread
  * blocks that have the window. Of W warps, in Y = gridDim.y thread blocks, warp w of thread block y is number
  * i = w Y + y, so that long items are spread over thread blocks first. It takes the window's item i, then
- * 2 W - 1 - i, then 2 W + i, and so on, while there are items. In two such turns all warps have about the same
- * work. While a warp computes an item, the next item's four words and, with `prefetch`, its rows of A are on
- * their way.
+ * 2 W - 1 - i, then 2 W + i, and so on, while there are items. In two such turns all warps have about the
+ * same work. While a warp computes an item, the next item's four words and, with `prefetch`, its rows of A
+ * are on their way.
  *
- * Items are numbered in s32 over all windows. The last that a warp looks at lies less than two turns behind its
- * window's last one: less than 2^22, of 65,535 thread blocks of 32 warps at most. Sums of two items may wrap
- * around; only their differences count.
+ * Items are numbered in s32 over all windows. The last that a warp looks at lies less than two turns behind
+ * its window's last one: less than 2^22, of 65,535 thread blocks of 32 warps at most. Sums of two items may
+ * wrap around; only their differences count.
  *
  * Banks. A quarter of a warp, lane groups 2 q and 2 q + 1, reads a chunk of 64 bytes of each of two columns
  * at once. That is without a conflict if the two chunks lie in different halves of 128 bytes, and so they do
@@ -93,13 +93,14 @@ static void emit_next(const window_emitter *w) {
     EMIT(b, add_s32, r->two_items, r->two_items, r->two_turns);
 }
 
-/* Loads the next item's words. A warp without a next item loads the window's last one again, or item 0. */
-static void emit_load_words(const window_emitter *w) {
+/* Loads the next item's words. A warp without a next item loads the window's last one again; without a FIRST
+   one the item ahead of the window, or item 0. */
+static void emit_load_words(const window_emitter *w, bool first) {
     mc_builder *b = w->b;
     const item_range *r = &w->range;
     EMIT(b, setp_ge, r->more, r->last, r->item);
     EMIT(b, min_s32, r->clamped, r->item, r->last);
-    EMIT(b, max_s32, r->clamped, r->clamped, I(0));
+    if (first) EMIT(b, max_s32, r->clamped, r->clamped, I(0));
     EMIT(b, mad_wide, r->at, r->clamped, I(4 * WORD), r->items);
     EMIT(b, ldr_v4, V4(r->next_words), AT(r->at, 0));
 }
@@ -203,7 +204,7 @@ static void emit_items(window_emitter *w) {
     set_label(b, loop);
     emit_take(w);
     emit_next(w);
-    emit_load_words(w);
+    emit_load_words(w, false);
     sddmm_emit_item_factors(&w->store, (mc_reg){0});
     for (int group = 0; group < w->plan->items.groups; group++) {
         if (group > 0) sddmm_emit_group_end(b, item_count(w->words), group, w->last, end);
@@ -254,7 +255,7 @@ static void emit_first_item(window_emitter *w, mc_reg first_column) {
     mc_builder *b = w->b;
     const window_plan *plan = w->plan;
     heading(b, "What items have in common, and this warp's first one");
-    emit_load_words(w);
+    emit_load_words(w, true);
     w->store = (sddmm_store){.b = b,
                              .problem = &plan->problem,
                              .items = &plan->items,
