@@ -1,5 +1,5 @@
-/* Operations without sums: C is made of A itself, as quantise and softmax make it. Their part of what operation.h asks for;
-   what a variant of theirs has that mcbench cannot give it each refuses by itself. */
+/* Operations without sums: C is made of A itself, as quantise and softmax make it. Their part of what
+   operation.h asks for; what a variant of theirs has that mcbench cannot give it each refuses by itself. */
 #ifndef BENCH_MADE_H
 #define BENCH_MADE_H
 
