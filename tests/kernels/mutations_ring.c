@@ -1,10 +1,12 @@
 /* The ring kernel of the SpMM, of integers, of floats, and of integers by floats. */
+#include <stdlib.h>
 #include <string.h>
 #include "mutations.h"
 
 /* In the ring kernel: what would be loaded, if there were a stride or a row block, is not used. */
 static bool unread(const mutation *m) {
-    static const char *const names[] = {"value", "step", "%place", "next_place", "c_row_block", "%high"};
+    static const char *const names[] = {"value",       "step",  "%place",    "next_place",
+                                        "c_row_block", "%high", "row_scale", "row_bias"};
     if (mutation_of_zeros(m, names, sizeof names / sizeof *names)) return true;
     if (m->kind != MUTATE_INDEX || !strstr(m->from, "mov.b32") || !strstr(m->from, ", 0;")) return false;
     return (strstr(m->from, "%stride,") || strstr(m->from, "%next_first,")) &&
@@ -23,10 +25,27 @@ static bool unused_state(const mutation *m) {
            !strstr(m->to, "%state") && !strstr(m->to, "%copy_map");
 }
 
+/* a 0 that no compiler knows is read from a row of zeros, 128 bytes */
+static bool other_zero(const mutation *m) {
+    if (m->kind != MUTATE_INDEX || !strstr(m->from, "%no_bits")) return false;
+    const char *from = strchr(m->from, '+'), *to = strchr(m->to, '+');
+    if (!from || !to) return false;
+    long further = strtol(to, NULL, 0) - strtol(from, NULL, 0);
+    return further >= 0 && further < 128 && further % 4 == 0;
+}
+
+/* a thread block's number is never negative: halves without slots are read, too, and are all padding */
+static bool empty_half(const mutation *m) {
+    return strstr(m->from, "setp.ge.s32") && strstr(m->from, "%whole, %step, 0") &&
+           strstr(m->to, "%whole, %block, 0");
+}
+
 static const equivalence ring_equivalents[] = {
     {unread, "what there is no stride or row block for is not used"},
     {more_windows, "windows behind B's last row are zeros, which nothing reads"},
     {unused_state, "the copying warp uses no other 64-bit register than the map's address"},
+    {other_zero, "the row of zeros has no other words"},
+    {empty_half, "a half of padding may be read, too"},
     {mutation_of_conversion, "a global address is the same number as its generic address"},
     {NULL, NULL},
 };
