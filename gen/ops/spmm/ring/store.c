@@ -6,20 +6,38 @@
  * sectors, as with 8 bits.
  *
  * Two bytes a lane are half a sector of C. So where C has 8 bits, neighbours in g exchange words of two runs:
- * the even one gets four columns of the first run's 16, the odd one four of the second's. */
+ * the even one gets four columns of the first run's 16, the odd one four of the second's.
+ *
+ * With vectors of 16 rows a lane has a word of C in each run, and the four lanes t have the 16 bytes of a
+ * run: half a sector. Where sums are exchanged, each of the two halves of a run's 32 bytes is that of four
+ * lanes, too. In both cases these lanes transpose the words of four runs, so that each of them gets a run's
+ * 16 bytes and stores them at once; of two runs, where there are no more, two words each. */
 #include "parts/fragment.h"
+#include "parts/lanes.h"
 #include "ops/spmm/ring/store.h"
 
 enum { PAIR_COLUMNS = 16 }; /* columns of an mma: 8 pairs */
 
-/* How many runs a lane stores at once, in the wide path: two where it exchanges words with its neighbour. */
-static int grouped(const ring_plan *plan) {
+/* Whether neighbours in g exchange words of two runs, in the wide path, of which a word holds both. */
+static bool mixes(const ring_plan *plan) {
     bool half = out_bytes(plan->base.output.element, ring_run(plan)) <= 2;
     return half && !plan->base.c_columns && !ring_exchanges(plan) && !ring_is_tall(plan) &&
-                   ring_runs(plan) % 2 == 0
-               ? 2
-               : 1;
+           ring_runs(plan) % 2 == 0;
 }
+
+/* Of how many runs lanes transpose words there; 1: they do not. A fixed ldc may allow stores of fewer. */
+static int transposed(const ring_plan *plan) {
+    const spmm_plan *base = &plan->base;
+    int count = LANES_MOST, run = ring_run(plan);
+    if (base->c_columns || out_bytes(base->output.element, run) != WORD) return 1;
+    if (!ring_exchanges(plan) && !ring_is_tall(plan)) return 1;
+    while (ring_runs(plan) % count || count * run > OUT_MAX_STORE) count /= 2;
+    while (count > 1 && base->ldc != MC_OPEN && base->ldc % (count * run)) count /= 2;
+    return count;
+}
+
+/* How many runs a lane stores at once. */
+static int grouped(const ring_plan *plan) { return mixes(plan) ? 2 : transposed(plan); }
 
 /* Columns of such runs; and those that a lane stores at once there, of a column-major C rows: of the widest
    runs 16 bytes. */
@@ -79,16 +97,10 @@ static void emit_exchange(const ring_epilogue *e) {
     heading(b, "Neighbours in g exchange sums: two columns beside one another for each");
     mc_reg give = b32(b, "give"), got = b32(b, "got");
     EMIT(b, and_b32, give, r->at.place.g, I(1));
-    mc_reg odd = setp_eq(b, "odd_g", give, I(1));
+    const lane_exchange x = {b, FRAG_GROUP_SHIFT, setp_eq(b, "odd_g", give, I(1)), give, got};
     for (int i = 0; i < ring_acc_count(r->plan) / r->plan->base.split; i += 4)
-        for (int row = 0; row < ring_lane_rows(r->plan); row++) {
-            mc_reg first = e->sums->acc[i + frag_c_reg(0, row)],
-                   second = e->sums->acc[i + frag_c_reg(1, row)];
-            EMIT(b, selp_b32, give, first, second, odd);
-            EMIT(b, shfl_bfly, got, give, I(1 << FRAG_GROUP_SHIFT), I(MC_WARP - 1), H(0xffffffff));
-            EMIT(b, selp_b32, first, got, first, odd);
-            EMIT(b, selp_b32, second, second, got, odd);
-        }
+        for (int row = 0; row < ring_lane_rows(r->plan); row++)
+            lanes_exchange(&x, e->sums->acc[i + frag_c_reg(0, row)], e->sums->acc[i + frag_c_reg(1, row)]);
 }
 
 /* A path of the epilogue: a lane's stores take GROUP runs each, the first one from column COL on. */
@@ -98,16 +110,28 @@ typedef struct store_path {
     int group;
     mc_reg col, other;
     mc_reg mix; /* which bytes of its own word and of its neighbour's are a lane's: prmt's selector */
+    lane_transpose words;
 } store_path;
 
-/* The lane's first column once words are exchanged, and which bytes it takes. */
-static void emit_place(store_path *p) {
+/* The lane's first column once words are transposed: lane I of a group has run C + I then. */
+static void emit_transposed_place(store_path *p) {
+    const ring_emitter *r = p->e->r;
+    mc_builder *b = r->at.b;
+    int run = ring_run(r->plan), span = ring_run_span(r->plan);
+    /* the lanes of t, or those of g whose lowest bit is the same */
+    int bit = ring_is_tall(r->plan) ? 0 : FRAG_GROUP_SHIFT + 1;
+    note(b, "%d lanes transpose words of as many runs: each gets %d columns of one", p->group,
+         run * p->group);
+    p->words = lanes_declare_transpose(b, r->at.place.lane, bit, p->group);
+    p->col = mad_s32(b, "store_col", p->words.place, I(span - run), p->e->col);
+}
+
+/* The same where neighbours mix words, and which bytes the lane takes. */
+static void emit_mixed_place(store_path *p) {
     /* of two bytes a run; of one */
     enum { OWN_LOW = 0x5410, OWN_HIGH = 0x3276, OWN_FIRST = 0x0040, OWN_SECOND = 0x0015 };
     const ring_emitter *r = p->e->r;
     mc_builder *b = r->at.b;
-    p->col = p->e->col;
-    if (p->group == 1) return;
     int run = ring_run(r->plan), span = ring_run_span(r->plan);
     note(b, "lane g: four columns of %d, or where g is odd of the next %d", span, span);
     mc_reg odd = and_b32(b, "g_odd", r->at.place.g, I(1));
@@ -115,6 +139,24 @@ static void emit_place(store_path *p) {
     bool bytes = out_bytes(r->at.plan->output.element, run) == 1;
     p->mix = selp_b32(b, "mix", H(bytes ? OWN_SECOND : OWN_HIGH), H(bytes ? OWN_FIRST : OWN_LOW), is_odd);
     p->col = mad_s32(b, "store_col", odd, I(span - run), p->e->col);
+}
+
+static void emit_place(store_path *p) {
+    p->col = p->e->col;
+    if (p->group == 1) return;
+    if (mixes(p->e->r->plan)) emit_mixed_place(p);
+    else emit_transposed_place(p);
+}
+
+/* Exchanges WORD, of a row's group of runs. */
+static void emit_words(store_path *p, const mc_reg *word) {
+    mc_builder *b = p->w.b;
+    if (!mixes(p->e->r->plan)) {
+        lanes_transpose(&p->words, word);
+        return;
+    }
+    EMIT(b, shfl_bfly, p->other, word[0], I(1 << FRAG_GROUP_SHIFT), I(MC_WARP - 1), H(0xffffffff));
+    EMIT(b, prmt_by, word[0], word[0], p->other, p->mix);
 }
 
 /* GROUP runs from the C-th on, of the lane's row ROW, whose factors stand from COLUMN on, and whose residual
@@ -136,11 +178,10 @@ static void emit_group(store_path *p, int row, int c, int column, int residual) 
         out_store_run(w, &e->factors, &whole);
         return;
     }
-    mc_reg word = out_words(w, &e->factors, &whole, 0, count)[0];
-    EMIT(w->b, shfl_bfly, p->other, word, I(1 << FRAG_GROUP_SHIFT), I(MC_WARP - 1), H(0xffffffff));
-    EMIT(w->b, prmt_by, word, word, p->other, p->mix);
+    const mc_reg *word = out_words(w, &e->factors, &whole, 0, count);
+    emit_words(p, word);
     mc_operand to = AT(w->at, out_bytes(w->output->element, whole.offset));
-    out_store(w->b, w->guard, to, w->output->element, count, &word);
+    out_store(w->b, w->guard, to, w->output->element, count, word);
 }
 
 /* Loads a row's residual of the group of runs from the C-th on, as the element FIRST and on. A lane's columns
@@ -220,7 +261,7 @@ static void emit_store_of_rows(ring_epilogue *e, bool clamp) {
     p.w.residual.count = ring_lane_rows(r->plan) * ring_run(r->plan) * group;
     e->factors.columns = p.w.columns;
     out_declare_writer(&p.w);
-    if (group > 1) p.other = b32(b, "other_word");
+    if (group > 1 && mixes(r->plan)) p.other = b32(b, "other_word");
     if (ring_loads_late(r->plan)) out_declare_result(&e->factors);
     ring_emit_row(e, p.w.row);
     if (ring_loads_late(r->plan)) emit_store_runs(&p);
@@ -283,7 +324,8 @@ static void branch_if_not_whole(const ring_epilogue *e, mc_label edge) {
         note(b, "%s of C are not aligned for %s %s at once", plan->c_columns ? "columns" : "rows",
              columns == 2   ? "two"
              : columns == 4 ? "four"
-                            : "eight",
+             : columns == 8 ? "eight"
+                            : "sixteen",
              plan->c_columns ? "rows" : "columns");
         EMIT(b, and_b32, test, r->at.ldc, I(columns - 1));
         branch_if_odd(b, odd, test, edge);

@@ -1,0 +1,28 @@
+#include "parts/lanes.h"
+#include "parts/fragment.h"
+
+void lanes_exchange(const lane_exchange *x, mc_reg first, mc_reg second) {
+    mc_builder *b = x->b;
+    EMIT(b, selp_b32, x->give, first, second, x->odd);
+    EMIT(b, shfl_bfly, x->got, x->give, I(1 << x->bit), I(MC_WARP - 1), H(0xffffffff));
+    EMIT(b, selp_b32, first, x->got, first, x->odd);
+    EMIT(b, selp_b32, second, second, x->got, x->odd);
+}
+
+lane_transpose lanes_declare_transpose(mc_builder *b, mc_reg lane, int bit, int count) {
+    static const char *const odd[] = {"odd_place", "odd_pair"};
+    mc_reg above = bit ? shr_u32(b, "lane_above", lane, I(bit)) : lane;
+    lane_transpose x = {.place = and_b32(b, "lane_place", above, I(count - 1)), .count = count};
+    mc_reg give = b32(b, "give_word"), got = b32(b, "got_word");
+    for (int i = 0; 1 << i < count; i++) {
+        EMIT(b, and_b32, give, x.place, I(1 << i));
+        x.exchange[i] = (lane_exchange){b, bit + i, setp_ne(b, odd[i], give, I(0)), give, got};
+    }
+    return x;
+}
+
+void lanes_transpose(const lane_transpose *x, const mc_reg word[]) {
+    for (int i = 0; 1 << i < x->count; i++)
+        for (int first = 0; first < x->count; first++)
+            if (!(first >> i & 1)) lanes_exchange(&x->exchange[i], word[first], word[first + (1 << i)]);
+}
