@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# On a GPU: the default kernel of every spec, with V = 2, 4 and 8, of an SDDMM also 1 and 16, exact on the DLMC matrices of a folder.
+# On a GPU: the default kernel of every spec, with V = 1, 2, 4, 8 and 16, exact on the DLMC matrices of a folder.
 # defaults.sh MCRUN SPECS FOLDER [N [SETTINGS...]]   SPECS: a folder, or what paths of specs begin with (specs/sddmm_);
 # N: of an SDDMM K. Prints a line a spec and V; exits 77 where there is no GPU.
 set -u
@@ -24,8 +24,7 @@ one() { # MCRUN WORK N SPEC VEC MATRIX SETTINGS...
 export -f one
 
 for spec in "$specs"*.lua; do
-    vecs="2 4 8"
-    [[ $spec = *sddmm* ]] && vecs="1 2 4 8 16"
+    vecs="1 2 4 8 16"
     for vec in $vecs; do
         for matrix in "$folder"/*.smtx; do echo $spec $vec $matrix "$@"; done
     done

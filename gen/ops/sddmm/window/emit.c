@@ -8,7 +8,7 @@
  * i = w Y + y, so that long items are spread over thread blocks first. It takes the window's item i, then
  * 2 W - 1 - i, then 2 W + i, and so on, while there are items. In two such turns all warps have about the
  * same work. While a warp computes an item, the next item's four words and, with `prefetch`, its rows of A
- * are on their way.
+ * are on their way. Of its first item everything is, while the window is copied.
  *
  * Items are numbered in s32 over all windows. The last that a warp looks at lies less than two turns behind
  * its window's last one: less than 2^22, of 65,535 thread blocks of 32 warps at most. Sums of two items may
@@ -105,6 +105,13 @@ static void emit_load_words(const window_emitter *w, bool first) {
     EMIT(b, ldr_v4, V4(r->next_words), AT(r->at, 0));
 }
 
+static void emit_load_indices(const window_emitter *w, mc_reg item) {
+    const item_range *r = &w->range;
+    int groups = w->plan->items.groups;
+    EMIT(w->b, mad_wide, r->at, item, I(MC_SAMPLED_SLOTS * groups * WORD), r->indices);
+    sddmm_emit_load_indices(w->b, groups, r->at, 0, w->index);
+}
+
 static void emit_load_a(const window_emitter *w, mc_reg row_block) {
     static const mc_reg everywhere[SDDMM_MAX_CHUNKS];
     mc_builder *b = w->b;
@@ -124,11 +131,7 @@ static void emit_load_a(const window_emitter *w, mc_reg row_block) {
 static void emit_take(const window_emitter *w) {
     mc_builder *b = w->b;
     const item_range *r = &w->range;
-    int groups = w->plan->items.groups;
-    EMIT(b, mad_wide, r->at, r->item, I(MC_SAMPLED_SLOTS * groups * WORD), r->indices);
-    sddmm_emit_load_indices(b, groups, r->at, 0, w->index);
     for (int i = 0; i < 3; i++) EMIT(b, mov_b32, w->words[i], r->next_words[i]);
-    if (!w->plan->prefetch) emit_load_a(w, item_row_block(w->words));
     sddmm_emit_operands(&w->lhs.panel);
 }
 
@@ -194,25 +197,35 @@ static void emit_group(const window_emitter *w, int group) {
     emit_store(w, group);
 }
 
+static void emit_groups(const window_emitter *w, mc_label end) {
+    mc_builder *b = w->b;
+    for (int group = 0; group < w->plan->items.groups; group++) {
+        if (group > 0) sddmm_emit_group_end(b, item_count(w->words), group, w->last, end);
+        emit_group(w, group);
+        if (group == 0 && w->plan->prefetch) emit_load_a(w, item_row_block(w->range.next_words));
+    }
+}
+
 static void emit_items(window_emitter *w) {
     mc_builder *b = w->b;
     const item_range *r = &w->range;
-    mc_label loop = label(b, "ITEMS"), end = label(b, "ITEM_END"), done = label(b, "DONE");
+    mc_label next = label(b, "ITEMS"), first = label(b, "FIRST_ITEM"), end = label(b, "ITEM_END"),
+             done = label(b, "DONE");
     heading(b, "Items");
     mc_reg none = setp_lt(b, "none", r->last, r->item);
     EMIT_IF(b, none, bra_uni, TO(done));
-    set_label(b, loop);
+    EMIT(b, bra_uni, TO(first));
+    set_label(b, next);
+    emit_load_indices(w, r->item);
+    if (!w->plan->prefetch) emit_load_a(w, item_row_block(r->next_words));
+    set_label(b, first);
     emit_take(w);
     emit_next(w);
     emit_load_words(w, false);
     sddmm_emit_item_factors(&w->store, (mc_reg){0});
-    for (int group = 0; group < w->plan->items.groups; group++) {
-        if (group > 0) sddmm_emit_group_end(b, item_count(w->words), group, w->last, end);
-        emit_group(w, group);
-        if (group == 0 && w->plan->prefetch) emit_load_a(w, item_row_block(r->next_words));
-    }
+    emit_groups(w, end);
     set_label(b, end);
-    EMIT_IF(b, r->more, bra_uni, TO(loop));
+    EMIT_IF(b, r->more, bra_uni, TO(next));
     set_label(b, done);
     EMIT_RET(b);
 }
@@ -256,6 +269,7 @@ static void emit_first_item(window_emitter *w, mc_reg first_column) {
     const window_plan *plan = w->plan;
     heading(b, "What items have in common, and this warp's first one");
     emit_load_words(w, true);
+    emit_load_indices(w, w->range.clamped);
     w->store = (sddmm_store){.b = b,
                              .problem = &plan->problem,
                              .items = &plan->items,
@@ -265,7 +279,7 @@ static void emit_first_item(window_emitter *w, mc_reg first_column) {
     sddmm_declare_store(&w->store, first_column);
     w->multiplier = sddmm_declare_multiplier(b, &plan->problem.arithmetic, false);
     sddmm_declare_panel(&w->lhs.panel, &w->multiplier, octets_of(w), plan->items.chunks, plan->prefetch);
-    if (plan->prefetch) emit_load_a(w, item_row_block(w->range.next_words));
+    emit_load_a(w, item_row_block(w->range.next_words));
     EMIT_BARE(b, cp_async_wait_all);
     EMIT(b, bar_sync, I(0));
 }

@@ -9,9 +9,10 @@
  * the even one gets four columns of the first run's 16, the odd one four of the second's.
  *
  * With vectors of 16 rows a lane has a word of C in each run, and the four lanes t have the 16 bytes of a
- * run: half a sector. Where sums are exchanged, each of the two halves of a run's 32 bytes is that of four
- * lanes, too. In both cases these lanes transpose the words of four runs, so that each of them gets a run's
- * 16 bytes and stores them at once; of two runs, where there are no more, two words each. */
+ * run: half a sector. These lanes transpose the words of four runs, so that each of them gets a run's 16 bytes
+ * and stores them at once; of two runs, where there are no more, two words each. Where sums are exchanged the
+ * lanes of g store whole sectors as they are, and the transpose would cost more than it brings (1 to 2 % on an
+ * H200). */
 #include "parts/fragment.h"
 #include "parts/lanes.h"
 #include "ops/spmm/ring/store.h"
@@ -30,7 +31,7 @@ static int transposed(const ring_plan *plan) {
     const spmm_plan *base = &plan->base;
     int count = LANES_MOST, run = ring_run(plan);
     if (base->c_columns || out_bytes(base->output.element, run) != WORD) return 1;
-    if (!ring_exchanges(plan) && !ring_is_tall(plan)) return 1;
+    if (!ring_is_tall(plan)) return 1;
     while (ring_runs(plan) % count || count * run > OUT_MAX_STORE) count /= 2;
     while (count > 1 && base->ldc != MC_OPEN && base->ldc % (count * run)) count /= 2;
     return count;
@@ -118,11 +119,9 @@ static void emit_transposed_place(store_path *p) {
     const ring_emitter *r = p->e->r;
     mc_builder *b = r->at.b;
     int run = ring_run(r->plan), span = ring_run_span(r->plan);
-    /* the lanes of t, or those of g whose lowest bit is the same */
-    int bit = ring_is_tall(r->plan) ? 0 : FRAG_GROUP_SHIFT + 1;
     note(b, "%d lanes transpose words of as many runs: each gets %d columns of one", p->group,
          run * p->group);
-    p->words = lanes_declare_transpose(b, r->at.place.lane, bit, p->group);
+    p->words = lanes_declare_transpose(b, r->at.place.lane, 0, p->group);
     p->col = mad_s32(b, "store_col", p->words.place, I(span - run), p->e->col);
 }
 
