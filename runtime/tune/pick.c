@@ -123,16 +123,25 @@ static void add_known(contest *c) {
     add(c, &own);
 }
 
+/* Whether what is picked is measured, though it may be known. */
+static bool is_wanted(const contest *c, size_t i) {
+    return c->job->config->again || contest_find_known(c, c->list.items[i].hash) == NULL;
+}
+
+/* The best that is known comes first: where the time ends early, new ones have been compared with it. */
 static void enter(contest *c, const bool *picked) {
     bool again = c->job->config->again;
+    size_t wanted = 0;
     for (size_t i = 0; i < c->list.count; i++) {
-        if (!picked[i]) continue;
-        bool known = contest_find_known(c, c->list.items[i].hash) != NULL;
-        const contestant own = contestant_of(&c->list.items[i], false);
-        c->known += known && !again;
-        if (!known || again) add(c, &own);
+        wanted += picked[i] && is_wanted(c, i);
+        c->known += picked[i] && !is_wanted(c, i);
     }
-    if (c->count > 0) add_known(c);
+    if (wanted > 0 && !again) add_known(c);
+    for (size_t i = 0; i < c->list.count; i++) {
+        const contestant own = contestant_of(&c->list.items[i], false);
+        if (picked[i] && is_wanted(c, i)) add(c, &own);
+    }
+    if (wanted > 0 && again) add_known(c);
 }
 
 /* Another generator's kernels had other instructions, another driver made other machine code of them. */

@@ -2,6 +2,8 @@
    recorded. */
 #include "products.h"
 #include "ptxsim.h"
+#include "context/matrix.h"
+#include "tune/contest.h"
 #include "tune_workshop.h"
 
 /* -- What is chosen */
@@ -252,7 +254,39 @@ static void check_stop(const char *stage, int calls, bool something, mc_diag *di
     close_bench(&b);
 }
 
+/* A second tuning whose time ends early: the best of the first one comes first, and stays the best where it did not
+   run again. */
+static void check_ended_early(mc_diag *diag) {
+    const bench b = open_bench(NULL, NULL, diag);
+    mc_tune_config tune = {.size = sizeof tune, .candidates = 5};
+    mc_tune_result first = {.size = sizeof first};
+    tune_job job = {.context = b.context,
+                    .config = &tune,
+                    .matrix = matrix_host(b.config.matrix),
+                    .specs = b.config.specs,
+                    .spec_count = b.config.spec_count};
+    contest c;
+    record r = {0};
+    expect_ok("first", mc_tune(b.context, &b.config, &tune, &first, diag), diag);
+    tune.candidates = 12;
+    expect_ok("problem", plan_problem_of(&b.config, job.matrix, &job.problem, diag), diag);
+    expect_ok("contest", contest_open(&c, &job, diag), diag);
+    CHECK(c.count > 1 && c.items[0].known && !c.items[c.count - 1].known, "new kernels before known ones");
+    for (size_t i = 0; i < c.count; i++) {
+        c.items[i].state = c.items[i].known ? TUNE_WAITS : TUNE_RIGHT;
+        c.items[i].microseconds = first.microseconds + 1;
+    }
+    expect_ok("record", contest_record(&c, diag), diag);
+    contest_close(&c);
+    CHECK(find_record(b.context, &b.config, false, &r) && r.microseconds == first.microseconds,
+          "%g, before %g", r.microseconds, first.microseconds);
+    CHECK(count_instructions(r.fields, &b.config, diag) == 1000 * first.microseconds, "%s", r.fields);
+    record_free(&r);
+    close_bench(&b);
+}
+
 static void test_stops(mc_diag *diag) {
+    check_ended_early(diag);
     check_stop(NULL, 1, false, diag);
     check_stop("verify", 0, true, diag);
     check_stop("time", 0, true, diag);
