@@ -11,7 +11,7 @@ vec = 8                         -- rows of a nonzero vector; also 4, 2
 
 order    = "bcrs"               -- C vector after vector; also "srbcrs16", "srbcrs32"
 groups   = {2, 1, 4}            -- 16 * groups vectors of a row block are a warp's work
-warps    = {2, 4, 8}            -- warps of a thread block
+warps    = {2, 4, 8, 1}          -- warps of a thread block
 tile_k   = {128, 256, 64}       -- k in registers at once: 256, 512 or 128 bytes of a column of B
 reads    = {"chunks", "lines"}  -- 64 or 128 bytes of a column of B at once
 prefetch = {"on", "off"}        -- load the next 16 columns of B before this group's mma
