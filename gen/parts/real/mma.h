@@ -42,8 +42,8 @@ static inline bool real_is_emulated(const real_pair *pair, int sm) {
     return pair->bits == 8 && sm >= 90 && sm < 120;
 }
 
-/* The same for kernels that have operands in registers. Where ptxas would make an mma of others that is one of
-   f16: a value is made wider once then, and not once for each mma that takes it. */
+/* The same for kernels that have operands in registers. Where ptxas would make an mma of others that is one
+   of f16: a value is made wider once then, and not once for each mma that takes it. */
 const real_pair *real_pair_gathered(const char *lhs, const char *rhs, int sm);
 
 /* Whether values that are stored as LHS, maybe integers, have a pair on some GPU. */

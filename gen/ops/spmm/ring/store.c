@@ -9,10 +9,10 @@
  * the even one gets four columns of the first run's 16, the odd one four of the second's.
  *
  * With vectors of 16 rows a lane has a word of C in each run, and the four lanes t have the 16 bytes of a
- * run: half a sector. These lanes transpose the words of four runs, so that each of them gets a run's 16 bytes
- * and stores them at once; of two runs, where there are no more, two words each. Where sums are exchanged the
- * lanes of g store whole sectors as they are, and the transpose would cost more than it brings (1 to 2 % on an
- * H200). */
+ * run: half a sector. These lanes transpose the words of four runs, so that each of them gets a run's 16
+ * bytes and stores them at once; of two runs, where there are no more, two words each. Where sums are
+ * exchanged the lanes of g store whole sectors as they are, and the transpose would cost more than it brings
+ * (1 to 2 % on an H200). */
 #include "parts/fragment.h"
 #include "parts/lanes.h"
 #include "ops/spmm/ring/store.h"
