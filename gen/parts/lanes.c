@@ -9,14 +9,13 @@ void lanes_exchange(const lane_exchange *x, mc_reg first, mc_reg second) {
     EMIT(b, selp_b32, second, second, x->got, x->odd);
 }
 
-lane_transpose lanes_declare_transpose(mc_builder *b, mc_reg lane, int bit, int count) {
+lane_transpose lanes_declare_transpose(mc_builder *b, mc_reg lane, int count) {
     static const char *const odd[] = {"odd_place", "odd_pair"};
-    mc_reg above = bit ? shr_u32(b, "lane_above", lane, I(bit)) : lane;
-    lane_transpose x = {.place = and_b32(b, "lane_place", above, I(count - 1)), .count = count};
+    lane_transpose x = {.place = and_b32(b, "lane_place", lane, I(count - 1)), .count = count};
     mc_reg give = b32(b, "give_word"), got = b32(b, "got_word");
-    for (int i = 0; 1 << i < count; i++) {
-        EMIT(b, and_b32, give, x.place, I(1 << i));
-        x.exchange[i] = (lane_exchange){b, bit + i, setp_ne(b, odd[i], give, I(0)), give, got};
+    for (int bit = 0; 1 << bit < count; bit++) {
+        EMIT(b, and_b32, give, x.place, I(1 << bit));
+        x.exchange[bit] = (lane_exchange){b, bit, setp_ne(b, odd[bit], give, I(0)), give, got};
     }
     return x;
 }

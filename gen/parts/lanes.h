@@ -16,8 +16,7 @@ typedef struct lane_exchange {
    gets the FIRST words of both, the odd one the SECOND ones, the even lane's word in front. */
 void lanes_exchange(const lane_exchange *x, mc_reg first, mc_reg second);
 
-/* The same of COUNT lanes, 2 or 4, that have COUNT words each. Their numbers differ in the bits from BIT on:
-   PLACE, which counts the lanes so. */
+/* The same of COUNT neighbouring lanes, 2 or 4, that have COUNT words each. PLACE counts them. */
 enum { LANES_MOST = 4 };
 typedef struct lane_transpose {
     mc_reg place;
@@ -26,7 +25,7 @@ typedef struct lane_transpose {
 } lane_transpose;
 
 /* LANE is this lane's number in its warp. */
-lane_transpose lanes_declare_transpose(mc_builder *b, mc_reg lane, int bit, int count);
+lane_transpose lanes_declare_transpose(mc_builder *b, mc_reg lane, int count);
 /* WORD[i] becomes the word of this lane's place that the lane of place i had. */
 void lanes_transpose(const lane_transpose *x, const mc_reg word[]);
 

@@ -18,7 +18,7 @@ typedef struct mc_gather_order {
     int stride;  /* slots that a warp takes at a time: a multiple of 32 */
     int split;   /* warps that share a row block: 1 to 32 */
     bool heads;  /* whether the first strides of all row blocks lie in front of the others */
-    bool halves; /* whether e4m3 and e5m2 are made f16 before: all but sm_89, sm_120 */
+    bool halves; /* whether e4m3 and e5m2 are made f16 before: all but sm_89, sm_120 and later */
 } mc_gather_order;
 /* C = A B of floats, or of small integers by f16 or bf16, in f32, in that order: to the bit as the kernel's
    sums are on an H200. c: a->rows x b->cols, created by the call. MC_CANNOT where A and B have other types,

@@ -101,9 +101,19 @@ static const candidate *find_listed(const candidate_list *list, uint64_t hash) {
     return NULL;
 }
 
-/* Times of another day are not compared with new ones: the best of then run again,
-   and so does the default. */
-static void add_known(contest *c) {
+/* Whether what is picked is measured, though it may be known. */
+static bool is_wanted(const contest *c, const candidate *of) {
+    return c->job->config->again || contest_find_known(c, of->hash) == NULL;
+}
+
+/* A known one of the list: where all is measured anew, one that is PICKED counts as new. */
+static contestant known_of(const contest *c, const candidate *of, const bool *picked) {
+    return contestant_of(of, !(picked[of - c->list.items] && is_wanted(c, of)));
+}
+
+/* Times of another day are not compared with new ones, if that can be helped: the best of then run again, and
+   so does the default. */
+static void add_known(contest *c, const bool *picked) {
     const candidate *standard = c->standard;
     size_t added = 0;
     for (size_t i = 0; i < c->old.candidate_count && added < RETIMED; i++) {
@@ -112,36 +122,30 @@ static void add_known(contest *c) {
         if (r->status != RECORD_TIMED || r->fields[0] == '\0') continue;
         const contestant foreign = {
             .spec = r->spec, .fields = r->fields, .tuned = r->fields, .hash = r->hash, .known = true};
-        const contestant own = listed != NULL ? contestant_of(listed, true) : foreign;
+        const contestant own = listed != NULL ? known_of(c, listed, picked) : foreign;
         add(c, &own);
         added++;
     }
     if (standard == NULL) return;
     const record_candidate *r = contest_find_known(c, standard->hash);
     if (r == NULL || r->status == RECORD_WRONG || r->status == RECORD_FAILED) return;
-    const contestant own = contestant_of(standard, true);
+    const contestant own = known_of(c, standard, picked);
     add(c, &own);
-}
-
-/* Whether what is picked is measured, though it may be known. */
-static bool is_wanted(const contest *c, size_t i) {
-    return c->job->config->again || contest_find_known(c, c->list.items[i].hash) == NULL;
 }
 
 /* The best that is known comes first: where the time ends early, new ones have been compared with it. */
 static void enter(contest *c, const bool *picked) {
-    bool again = c->job->config->again;
     size_t wanted = 0;
     for (size_t i = 0; i < c->list.count; i++) {
-        wanted += picked[i] && is_wanted(c, i);
-        c->known += picked[i] && !is_wanted(c, i);
+        if (!picked[i]) continue;
+        if (is_wanted(c, &c->list.items[i])) wanted++;
+        else c->known++;
     }
-    if (wanted > 0 && !again) add_known(c);
+    if (wanted > 0) add_known(c, picked);
     for (size_t i = 0; i < c->list.count; i++) {
         const contestant own = contestant_of(&c->list.items[i], false);
-        if (picked[i] && is_wanted(c, i)) add(c, &own);
+        if (picked[i] && is_wanted(c, &c->list.items[i])) add(c, &own);
     }
-    if (wanted > 0 && again) add_known(c);
 }
 
 /* Another generator's kernels had other instructions, another driver made other machine code of them. */

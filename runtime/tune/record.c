@@ -81,12 +81,15 @@ static void add_old(const contest *c, record *r) {
     }
 }
 
-/* Whether the best of OLD stays the best: it was faster, and the time ended before it ran again. */
+/* What the best of OLD would take now. */
+static double old_best_time(const contest *c) { return c->old.microseconds * clock_ratio(c); }
+
+/* Whether it stays the best: it should be faster than BEST, and the time ended before it ran again. */
 static bool old_is_best(const contest *c, size_t best) {
     if (c->old.fields == NULL || c->old.fields[0] == '\0' || c->old.candidate_count == 0) return false;
     const contestant *now = find_contestant(c, c->old.candidates[0].hash);
     if (now == NULL || (now->state != TUNE_WAITS && now->state != TUNE_RUNS)) return false;
-    return best == c->count || c->old.microseconds < c->items[best].microseconds;
+    return best == c->count || old_best_time(c) < c->items[best].microseconds;
 }
 
 /* Without a kernel that is right it names none, and says what is wrong or failed. */
@@ -104,7 +107,7 @@ static record describe(const contest *c) {
     if (old_is_best(c, best)) {
         r.fields = c->old.fields;
         r.spec = c->old.spec;
-        r.microseconds = c->old.microseconds;
+        r.microseconds = old_best_time(c);
     } else if (best < c->count) {
         r.fields = c->items[best].fields;
         r.spec = c->items[best].spec;
@@ -159,6 +162,7 @@ void contest_result(const contest *c, bool complete, mc_tune_result *result) {
     }
     result->recorded = result->measured + result->wrong + result->failed + result->known > 0 &&
                        record_store_is_kept(c->job->context->records);
-    result->microseconds = best < c->count ? c->items[best].microseconds : c->old.microseconds;
+    if (old_is_best(c, best)) result->microseconds = old_best_time(c);
+    else result->microseconds = best < c->count ? c->items[best].microseconds : c->old.microseconds;
     result->standard = standard_time(c);
 }

@@ -259,7 +259,7 @@ static void check_stop(const char *stage, int calls, bool something, mc_diag *di
 static void check_ended_early(mc_diag *diag) {
     const bench b = open_bench(NULL, NULL, diag);
     mc_tune_config tune = {.size = sizeof tune, .candidates = 5};
-    mc_tune_result first = {.size = sizeof first};
+    mc_tune_result first = {.size = sizeof first}, second;
     tune_job job = {.context = b.context,
                     .config = &tune,
                     .matrix = matrix_host(b.config.matrix),
@@ -277,6 +277,8 @@ static void check_ended_early(mc_diag *diag) {
         c.items[i].microseconds = first.microseconds + 1;
     }
     expect_ok("record", contest_record(&c, diag), diag);
+    contest_result(&c, false, &second);
+    CHECK(second.microseconds == first.microseconds, "the result has %g", second.microseconds);
     contest_close(&c);
     CHECK(find_record(b.context, &b.config, false, &r) && r.microseconds == first.microseconds,
           "%g, before %g", r.microseconds, first.microseconds);

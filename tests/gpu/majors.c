@@ -128,6 +128,7 @@ static mc_status run(mc_device *device, mc_type type, int vec, mc_diag *diag) {
     if (status == MC_OK) status = mc_context_create(&config, &on.context, diag);
     if (status == MC_OK) status = measure_all(&on, vec);
     mc_context_destroy(on.context);
+    if (on.stream != NULL) (void)on.driver->StreamDestroy(on.stream);
     return status;
 }
 

@@ -31,8 +31,7 @@ typedef struct form_row {
 
 /* Whether GPUs that B's kernel is for have an instruction for FORM. */
 static bool has_conversion(const mc_builder *b, real_form form) {
-    enum { ADA = 89 };
-    return form == REAL_E4M3_TO_F16 && b->arch->sm >= ADA;
+    return form == REAL_E4M3_TO_F16 && b->arch->sm >= REAL_ADA;
 }
 
 static void add_constant(const real_widener *w, mc_reg x) { EMIT(w->b, add_f16x2, x, x, w->constant[0]); }

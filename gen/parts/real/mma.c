@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ANY_SM = 80, ADA = 89 };
+enum { ANY_SM = 80 };
 
 /* Of several that a GPU has the first one is taken: those of f16 are for GPUs without mma of 8 bits. A's f32
    are rounded to tf32 when they are packed. */
@@ -18,10 +18,10 @@ static const real_pair pairs[] = {
     {"s4", "bf16", OP_mma_bf16, OP_mma_bf16, 16, ANY_SM, REAL_S8_TO_BF16, REAL_AS_IT_IS},
     {"u4", "bf16", OP_mma_bf16, OP_mma_bf16, 16, ANY_SM, REAL_U8_TO_BF16, REAL_AS_IT_IS},
     {"tf32", "tf32", OP_mma_tf32, OP_mma_tf32, 32, ANY_SM, REAL_AS_IT_IS, REAL_ROUNDED},
-    {"e4m3", "e4m3", OP_mma_e4m3, OP_mma_e4m3, 8, ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
-    {"e4m3", "e5m2", OP_mma_e4m3_e5m2, OP_mma_e5m2_e4m3, 8, ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
-    {"e5m2", "e4m3", OP_mma_e5m2_e4m3, OP_mma_e4m3_e5m2, 8, ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
-    {"e5m2", "e5m2", OP_mma_e5m2, OP_mma_e5m2, 8, ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
+    {"e4m3", "e4m3", OP_mma_e4m3, OP_mma_e4m3, 8, REAL_ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
+    {"e4m3", "e5m2", OP_mma_e4m3_e5m2, OP_mma_e5m2_e4m3, 8, REAL_ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
+    {"e5m2", "e4m3", OP_mma_e5m2_e4m3, OP_mma_e4m3_e5m2, 8, REAL_ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
+    {"e5m2", "e5m2", OP_mma_e5m2, OP_mma_e5m2, 8, REAL_ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
     {"e4m3", "e4m3", OP_mma_f16, OP_mma_f16, 16, ANY_SM, REAL_E4M3_TO_F16, REAL_E4M3_TO_F16},
     {"e4m3", "e5m2", OP_mma_f16, OP_mma_f16, 16, ANY_SM, REAL_E4M3_TO_F16, REAL_E5M2_TO_F16},
     {"e5m2", "e4m3", OP_mma_f16, OP_mma_f16, 16, ANY_SM, REAL_E5M2_TO_F16, REAL_E4M3_TO_F16},

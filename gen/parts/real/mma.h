@@ -19,6 +19,10 @@ typedef enum real_form {
 } real_form;
 
 static inline bool real_widens(real_form form) { return form >= REAL_S8_TO_F16; }
+/* The type that values of such a form become. */
+static inline const char *real_wide_name(real_form form) {
+    return form == REAL_S8_TO_BF16 || form == REAL_U8_TO_BF16 ? "bf16" : "f16";
+}
 
 /* An mma m16n8kK with sums in f32, for values that are stored as LHS and RHS; those of 4 bits are stored in a
    byte each. A lane has two registers of its operand B and four of A, so that K is 256 / bits. */
@@ -30,8 +34,13 @@ typedef struct real_pair {
     real_form a_form, b_form;
 } real_pair;
 
+enum { REAL_ADA = 89 }; /* from this capability on GPUs know floats of 8 bits */
+
 /* The pair of the words LHS and RHS on GPUs of capability SM; NULL: there is none. */
 const real_pair *real_pair_of(const char *lhs, const char *rhs, int sm);
+/* The same for kernels that have operands in registers. Where ptxas would make an mma of others that is one
+   of f16: a value is made wider once then, and not once for each mma that takes it. */
+const real_pair *real_pair_gathered(const char *lhs, const char *rhs, int sm);
 /* A pair that has LHS, and the words that RHS may be then, as `"f16" or "bf16"`; NULL: there is none. */
 enum { REAL_TAKES = 64 };
 const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES]);
@@ -41,10 +50,6 @@ const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES])
 static inline bool real_is_emulated(const real_pair *pair, int sm) {
     return pair->bits == 8 && sm >= 90 && sm < 120;
 }
-
-/* The same for kernels that have operands in registers. Where ptxas would make an mma of others that is one
-   of f16: a value is made wider once then, and not once for each mma that takes it. */
-const real_pair *real_pair_gathered(const char *lhs, const char *rhs, int sm);
 
 /* Whether values that are stored as LHS, maybe integers, have a pair on some GPU. */
 bool real_has(const char *lhs);

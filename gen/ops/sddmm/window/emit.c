@@ -93,8 +93,8 @@ static void emit_next(const window_emitter *w) {
     EMIT(b, add_s32, r->two_items, r->two_items, r->two_turns);
 }
 
-/* Loads the next item's words. A warp without a next item loads the window's last one again; without a FIRST
-   one the item ahead of the window, or item 0. */
+/* Loads the next item's words. A warp without a next item loads the window's last one again. At a warp's
+   FIRST one the window may be empty: then it is the item ahead of it, or item 0. */
 static void emit_load_words(const window_emitter *w, bool first) {
     mc_builder *b = w->b;
     const item_range *r = &w->range;

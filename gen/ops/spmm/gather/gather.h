@@ -82,8 +82,8 @@ typedef struct gather_plan {
 
 /* Vectors of 16 rows, stored from registers: which run of the path's columns a lane group has is free, since
    columns do not meet in an mma. Lane group g takes run g / 2, or where g is odd run g / 2 + 4. The first
-   runs of lanes 0 to 3 then adjoin, and so do their second ones: a store fills whole sectors of C, where half
-   of each would be another store's. */
+   runs of lanes 0 to 3 then adjoin, and so do their second ones: a store of runs of up to 16 bytes fills
+   whole sectors of C, where half of each would be another store's. */
 enum { GATHER_APART = 4 /* runs from a lane's first to its second one */ };
 static inline bool gather_sets_apart(const gather_plan *plan, const gather_path *path) {
     return spmm_is_tall(&plan->base.math) && plan->base.split == 1 && !plan->base.c_columns && !path->copy;

@@ -26,8 +26,8 @@ typedef struct gather_lane_rows {
 
 void spmm_gather_declare_rows(gather_emitter *e, gather_lane_rows *r, const gather_path *path);
 /* Sets where the lane's columns begin. Columns beyond n are read at the last unit inside: what comes out
-   of them is not stored. Returns the first of the columns that it multiplies; none where it stores others,
-   since it copies for other lanes or runs are set apart. */
+   of them is not stored. Returns the first of the columns that it multiplies; none where it copies for other
+   lanes, or runs are set apart. */
 mc_reg spmm_gather_find_rows(gather_emitter *e, gather_lane_rows *r, mc_reg path_col);
 /* Zeroes what a padding slot leaves as it is. */
 void spmm_gather_clear_rows(gather_emitter *e, gather_lane_rows *r);

@@ -164,7 +164,7 @@ static const mc_reg *values_of(const spmm_gathered *g, const mc_reg *value, int 
     int regs = spmm_values_of(math).regs * math->mma;
     const mc_reg *of = &value[step * regs];
     if (!real_widens(math->real.pair->a_form)) return of;
-    note(g->sums->b, "values of A become %s", math->rhs);
+    note(g->sums->b, "values of A become %s", real_wide_name(math->real.pair->a_form));
     for (int i = 0; i < regs; i++) real_widen(&g->real.a, of[i], REAL_NEIGHBOURS, &g->real.value[2 * i]);
     return g->real.value;
 }

@@ -80,7 +80,7 @@ static void pairs_of_bytes(const spmm_pairs *p, int half, mc_reg matrix[][4], co
 static const mc_reg *values_of(const spmm_pairs *p, const mc_reg *value, int *step) {
     const spmm_arithmetic *math = p->sums->of;
     if (!real_widens(math->real.pair->a_form)) return value;
-    note(p->sums->b, "values of A become %s", math->rhs);
+    note(p->sums->b, "values of A become %s", real_wide_name(math->real.pair->a_form));
     for (int m = 0; m < math->mma; m++)
         real_widen(&p->real.a, value[m * *step], REAL_ALTERNATE, &p->real.value[HALF_REGS * m]);
     *step = HALF_REGS;

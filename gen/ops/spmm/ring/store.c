@@ -8,11 +8,11 @@
  * Two bytes a lane are half a sector of C. So where C has 8 bits, neighbours in g exchange words of two runs:
  * the even one gets four columns of the first run's 16, the odd one four of the second's.
  *
- * With vectors of 16 rows a lane has a word of C in each run, and the four lanes t have the 16 bytes of a
- * run: half a sector. These lanes transpose the words of four runs, so that each of them gets a run's 16
- * bytes and stores them at once; of two runs, where there are no more, two words each. Where sums are
- * exchanged the lanes of g store whole sectors as they are, and the transpose would cost more than it brings
- * (1 to 2 % on an H200). */
+ * With vectors of 16 rows a lane often has a word of C in each run, and the four lanes t have the 16 bytes of
+ * the run: half a sector. These lanes transpose the words of four runs, so that each of them gets a run's 16
+ * bytes and stores them at once; of two runs, where there are no more, two words each. With fewer rows the
+ * lanes of g store whole sectors as they are, and the transpose costs more than it brings (1 to 2 % on an
+ * H200). */
 #include "parts/fragment.h"
 #include "parts/lanes.h"
 #include "ops/spmm/ring/store.h"
@@ -30,8 +30,8 @@ static bool mixes(const ring_plan *plan) {
 static int transposed(const ring_plan *plan) {
     const spmm_plan *base = &plan->base;
     int count = LANES_MOST, run = ring_run(plan);
-    if (base->c_columns || out_bytes(base->output.element, run) != WORD) return 1;
-    if (!ring_is_tall(plan)) return 1;
+    bool words = out_bytes(base->output.element, run) == WORD;
+    if (!words || base->c_columns || !ring_is_tall(plan)) return 1;
     while (ring_runs(plan) % count || count * run > OUT_MAX_STORE) count /= 2;
     while (count > 1 && base->ldc != MC_OPEN && base->ldc % (count * run)) count /= 2;
     return count;
@@ -121,7 +121,7 @@ static void emit_transposed_place(store_path *p) {
     int run = ring_run(r->plan), span = ring_run_span(r->plan);
     note(b, "%d lanes transpose words of as many runs: each gets %d columns of one", p->group,
          run * p->group);
-    p->words = lanes_declare_transpose(b, r->at.place.lane, 0, p->group);
+    p->words = lanes_declare_transpose(b, r->at.place.lane, p->group);
     p->col = mad_s32(b, "store_col", p->words.place, I(span - run), p->e->col);
 }
 
@@ -342,7 +342,7 @@ static void branch_if_not_whole(const ring_epilogue *e, mc_label edge) {
 static void emit_wide(ring_epilogue *e, bool always, mc_label edge) {
     const ring_plan *plan = e->r->plan;
     if (!always) branch_if_not_whole(e, edge);
-    heading(e->r->at.b, "Store: %s of the row block, %s columns of each %d",
+    heading(e->r->at.b, "Store: sums of %s of the row block, %s columns of each %d",
             ring_is_tall(plan)          ? "rows g and g + 8"
             : ring_lane_rows(plan) == 1 ? "the row"
                                         : "rows 2 t and 2 t + 1",
