@@ -25,9 +25,10 @@ typedef struct mc_gather_order {
    or A's slots leave s32; MC_USAGE where ORDER is none. */
 MC_API mc_status mc_reference_spmm_ordered(const mc_vsparse *a, const mc_dense *b,
                                            const mc_gather_order *order, mc_dense *c, mc_diag *diag);
-/* The same in the order of the ring kernel, whose columns of C depend on where they lie in a tile. */
+/* The same in the order of the ring kernel, whose columns of C depend on where they lie in a tile. HALVES as
+   above. */
 MC_API mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_dense *b, const mc_ring *ring,
-                                                mc_dense *c, mc_diag *diag);
+                                                bool halves, mc_dense *c, mc_diag *diag);
 /* MC_USAGE where there is no A B. */
 mc_status reference_check_spmm(const mc_vsparse *a, const mc_dense *b, mc_diag *diag);
 

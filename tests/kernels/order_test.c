@@ -80,7 +80,7 @@ static mc_status sum_in_order(const mc_kernel *kernel, const mc_vsparse *a, cons
                           .tile_n =
                               (int)(mc_kernel_field(kernel, "tile_n") * (int64_t)mc_type_bytes(b->type)),
                           .split = split};
-    return mc_reference_spmm_ring_ordered(a, b, &ring, sums, diag);
+    return mc_reference_spmm_ring_ordered(a, b, &ring, !has_mma_of_8_bits(kernel), sums, diag);
 }
 
 static void check_sums(session *s, const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b) {

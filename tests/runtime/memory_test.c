@@ -233,7 +233,7 @@ static mc_status sum_in_order(const mc_ring *of) {
     const mc_vsparse a = {MC_F16, 1, 1, 1, 1, 1, row_ptr, column, value};
     const mc_dense b = {MC_F16, 1, 3, 3, rows};
     mc_dense out;
-    mc_status status = of ? mc_reference_spmm_ring_ordered(&a, &b, of, &out, NULL)
+    mc_status status = of ? mc_reference_spmm_ring_ordered(&a, &b, of, false, &out, NULL)
                           : mc_reference_spmm_ordered(&a, &b, &order, &out, NULL);
     CHECK(status == MC_OK || !out.data, "sums are left");
     mc_dense_free(&out);

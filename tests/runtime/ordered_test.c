@@ -123,7 +123,7 @@ static void check_ring(ring_row *r, const char *what, int split, const uint32_t 
     mc_ring ring = whole_ring;
     mc_dense sums;
     ring.split = split;
-    expect_ok(what, mc_reference_spmm_ring_ordered(&r->a, &r->b, &ring, &sums, diag), diag);
+    expect_ok(what, mc_reference_spmm_ring_ordered(&r->a, &r->b, &ring, false, &sums, diag), diag);
     for (int j = 0; j <= TILE; j++) {
         uint32_t is = (uint32_t)mc_dense_get(&sums, 0, j);
         CHECK(is == sum[j / 8], "%s, split %d, column %d: %08x, must be %08x", what, split, j, is,
@@ -179,7 +179,7 @@ static void test_ring_steps(mc_diag *diag) {
         values[slots[steps[i].great]] = rows[slots[steps[i].great]] = rows[slots[steps[i].minus]] = GREAT;
         values[slots[steps[i].minus]] = GREAT | NEGATIVE;
         values[slots[steps[i].least]] = rows[slots[steps[i].least]] = LEAST;
-        expect_ok("steps", mc_reference_spmm_ring_ordered(&r.a, &r.b, &ring, &sums, diag), diag);
+        expect_ok("steps", mc_reference_spmm_ring_ordered(&r.a, &r.b, &ring, false, &sums, diag), diag);
         uint32_t is = (uint32_t)mc_dense_get(&sums, 0, 0);
         CHECK(is == steps[i].sum, "%s: %08x, must be %08x", steps[i].what, is, steps[i].sum);
         mc_dense_free(&sums);
@@ -270,7 +270,7 @@ static void check_order(const matrices *m, const mc_gather_order *order, mc_diag
 
 static void check_bounds(const matrices *m, const mc_ring *ring, mc_diag *diag) {
     mc_dense got;
-    expect_ok("ring", mc_reference_spmm_ring_ordered(&m->a, &m->b, ring, &got, diag), diag);
+    expect_ok("ring", mc_reference_spmm_ring_ordered(&m->a, &m->b, ring, false, &got, diag), diag);
     for (int64_t i = 0; i < m->a.rows; i++)
         for (int64_t j = 0; j < m->b.cols; j++) {
             double error = fabs(mc_dense_real(&got, i, j) - mc_dense_real(&m->sums, i, j)),
@@ -343,7 +343,7 @@ static void test_refused(mc_diag *diag) {
     expect_refusal(&a, &b, (mc_gather_order){32, 0, true, false}, MC_USAGE, "0 warps share", diag);
     expect_refusal(&a, &b, (mc_gather_order){32, 33, true, false}, MC_USAGE, "33 warps share", diag);
     expect_refusal(&a, &b, (mc_gather_order){1 << 30, 32, true, false}, MC_CANNOT, "leave s32", diag);
-    expect_failure("ring", mc_reference_spmm_ring_ordered(&a, &b, &(mc_ring){0}, &c, diag), MC_USAGE, diag,
+    expect_failure("ring", mc_reference_spmm_ring_ordered(&a, &b, &(mc_ring){0}, false, &c, diag), MC_USAGE, diag,
                    "no ring: 0 windows");
     CHECK(c.data == NULL, "the output is not zeroed");
     a.type = MC_BF16;

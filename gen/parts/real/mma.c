@@ -39,7 +39,7 @@ const real_pair *real_pair_of(const char *lhs, const char *rhs, int sm) {
     return NULL;
 }
 
-const real_pair *real_pair_gathered(const char *lhs, const char *rhs, int sm) {
+const real_pair *real_pair_wide(const char *lhs, const char *rhs, int sm) {
     const real_pair *pair = real_pair_of(lhs, rhs, sm);
     return pair && real_is_emulated(pair, sm) ? real_pair_of(lhs, rhs, ANY_SM) : pair;
 }

@@ -19,7 +19,9 @@ typedef enum real_form {
 } real_form;
 
 static inline bool real_widens(real_form form) { return form >= REAL_S8_TO_F16; }
-/* The type that values of such a form become. */
+/* Whether such values are integers. */
+static inline bool real_is_of_integers(real_form form) { return real_widens(form) && form <= REAL_U8_TO_BF16; }
+/* The type that they become. */
 static inline const char *real_wide_name(real_form form) {
     return form == REAL_S8_TO_BF16 || form == REAL_U8_TO_BF16 ? "bf16" : "f16";
 }
@@ -38,9 +40,9 @@ enum { REAL_ADA = 89 }; /* from this capability on GPUs know floats of 8 bits */
 
 /* The pair of the words LHS and RHS on GPUs of capability SM; NULL: there is none. */
 const real_pair *real_pair_of(const char *lhs, const char *rhs, int sm);
-/* The same for kernels that have operands in registers. Where ptxas would make an mma of others that is one
-   of f16: a value is made wider once then, and not once for each mma that takes it. */
-const real_pair *real_pair_gathered(const char *lhs, const char *rhs, int sm);
+/* The same, but where ptxas would make an mma of others it is one of f16: a value is made wider once then, and
+   not once for each mma that takes it. */
+const real_pair *real_pair_wide(const char *lhs, const char *rhs, int sm);
 /* A pair that has LHS, and the words that RHS may be then, as `"f16" or "bf16"`; NULL: there is none. */
 enum { REAL_TAKES = 64 };
 const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES]);

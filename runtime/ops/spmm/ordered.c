@@ -115,9 +115,9 @@ mc_status mc_reference_spmm_ordered(const mc_vsparse *a, const mc_dense *b, cons
 }
 
 mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_dense *b, const mc_ring *ring,
-                                         mc_dense *c, mc_diag *diag) {
+                                         bool halves, mc_dense *c, mc_diag *diag) {
     ordered_product p = {.a = a, .b = b};
-    mc_status status = find_mma(&p, false, diag);
+    mc_status status = find_mma(&p, halves, diag);
     if (status == MC_OK) status = walk_ring(a, mc_type_bytes(b->type), ring, p.form.k, &p.walk, diag);
     return sum_in_order(&p, status, c, diag);
 }

@@ -20,11 +20,11 @@ static void describe(spmm_arithmetic *math) {
 }
 
 /* Finds the mma. A point that has none gets another one, and a complaint. */
-static void plan_pair(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_complaints *complaints) {
+static void plan_pair(const int64_t *point, spmm_arithmetic *math, mc_complaints *complaints) {
     int sm = mc_archs[point[FIELD_ARCH]].sm;
     char takes[REAL_TAKES];
     const real_pair *other = real_pair_with(math->lhs, sm, takes);
-    math->real.pair = (gathers ? real_pair_gathered : real_pair_of)(math->lhs, math->rhs, sm);
+    math->real.pair = real_pair_wide(math->lhs, math->rhs, sm);
     if (math->real.pair) return;
     if (other == NULL) complain(complaints, F_LHS, "there is no mma for \"%s\" here", math->lhs);
     else
@@ -34,8 +34,9 @@ static void plan_pair(const int64_t *point, bool gathers, spmm_arithmetic *math,
 }
 
 static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_complaints *complaints) {
+    (void)gathers;
     math->lhs = side_type_names[point[F_LHS]], math->rhs = side_type_names[point[F_RHS]];
-    plan_pair(point, gathers, math, complaints);
+    plan_pair(point, math, complaints);
     const real_pair *pair = math->real.pair;
     if (real_is_emulated(pair, mc_archs[point[FIELD_ARCH]].sm)) math->real.spare = EMULATION;
     math->b_bits = real_stored_bits(pair, pair->b_form);
@@ -61,11 +62,7 @@ static void check(const int64_t *point, const spmm_arithmetic *math, const char 
                    {F_SHUFFLE, 1, "there are no nibbles"},
                    {F_SUM, 0, "its sums are f32"},
                    {F_ORDER, SPMM_SWAPPED, "the paper's order is for integers"}};
-    (void)staging;
-    if (!gathers && real_widens(math->real.pair->b_form))
-        complain(complaints, F_STAGING,
-                 "lhs = \"%s\" takes \"direct\" for %s, which has no mma of such floats", math->lhs,
-                 mc_archs[point[FIELD_ARCH]].target);
+    (void)staging, (void)gathers;
     for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
         if (point[lacking[i].field] != lacking[i].standard)
             complain(complaints, lacking[i].field, "lhs = \"%s\": %s; leave it out", math->lhs,

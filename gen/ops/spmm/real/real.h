@@ -5,7 +5,10 @@
 
 #include "parts/real/form.h"
 
-enum { REAL_VALUES = 8 /* registers of A's values of 32 slots, in 16 rows at most */ };
+enum {
+    REAL_VALUES = 8,  /* registers of A's values of 32 slots, in 16 rows at most */
+    REAL_COLUMNS = 8, /* of what a load brings of B, made wider */
+};
 
 typedef struct spmm_real {
     const real_pair *pair; /* the mma that multiplies */
@@ -18,6 +21,7 @@ typedef struct spmm_real {
 typedef struct real_operands {
     real_widener a, b;
     mc_reg value[REAL_VALUES];
+    mc_reg column[REAL_COLUMNS]; /* ring: of each matrix of a load its even columns, then its odd ones */
 } real_operands;
 
 #endif

@@ -8,8 +8,10 @@
  * register has four slots of the even column, and another one those of the odd column. An mma takes 32 slots:
  * the first half of a stride is kept until the second one is there.
  *
- * Values of A that are stored in bytes are made wider before. A register has those of half a stride, bytes 0
- * and 2 of its first 8 slots (windowed_value_offset).
+ * Values that are stored in bytes are made wider before. A register of A has those of half a stride, of
+ * integers bytes 0 and 2 of its first 8 slots (windowed_value_offset), of floats bytes 0 and 1
+ * (windowed_float_place). Bytes 0 and 2 of a register of B are a lane's even column of two slots, bytes 1 and
+ * 3 the odd one: made wider these are operands, of an mma each.
  *
  * Of 32 bits lanes have loaded single elements (ring/words.c), which are operands once they are rounded. */
 #include "ops/spmm/real/products.h"
@@ -23,6 +25,9 @@ spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) {
     const real_form form = sums->of->real.pair->a_form;
     p.real.a = real_declare_widener(b, form, "a");
     if (real_widens(form)) b32_array(b, "wide_value", HALF_REGS * sums->of->mma, p.real.value);
+    const real_form b_form = sums->of->real.pair->b_form;
+    p.real.b = real_declare_widener(b, b_form, "b");
+    if (real_widens(b_form)) b32_array(b, "wide_column", REAL_COLUMNS, p.real.column);
     if (!sums->of->joins_halves) return p;
     mc_reg first[4 * SPMM_MAX_LOADS];
     b32_array(b, "first", 4 * loads, first);
@@ -81,8 +86,9 @@ static const mc_reg *values_of(const spmm_pairs *p, const mc_reg *value, int *st
     const spmm_arithmetic *math = p->sums->of;
     if (!real_widens(math->real.pair->a_form)) return value;
     note(p->sums->b, "values of A become %s", real_wide_name(math->real.pair->a_form));
+    const real_bytes bytes = !real_is_of_integers(math->real.pair->a_form) ? REAL_NEIGHBOURS : REAL_ALTERNATE;
     for (int m = 0; m < math->mma; m++)
-        real_widen(&p->real.a, value[m * *step], REAL_ALTERNATE, &p->real.value[HALF_REGS * m]);
+        real_widen(&p->real.a, value[m * *step], bytes, &p->real.value[HALF_REGS * m]);
     *step = HALF_REGS;
     return p->real.value;
 }
@@ -96,6 +102,32 @@ static void pairs_of_halves(const spmm_pairs *p, int half, mc_reg matrix[][4], c
         const mc_reg *m = matrix[q];
         if (!tall) real_emit_mma(p->sums, m, values, q);
         for (int i = 0; tall && i < 2; i++) real_emit_tall_mma(p->sums, values, step, m + 2 * i, 2 * q + i);
+    }
+}
+
+/* -- Columns of 8 bits that are made wider -------------------------------------------------------------- */
+
+/* Of matrix MATRIX of a load its even columns, or its ODD ones. */
+static mc_reg wide_column(const spmm_pairs *p, int matrix, int odd) { return p->real.column[2 * matrix + odd]; }
+
+static void multiply_wide(const spmm_pairs *p, int load, int odd, const mc_reg *values, int step) {
+    const mc_reg column[] = {wide_column(p, 0, odd), wide_column(p, 1, odd), wide_column(p, 2, odd),
+                             wide_column(p, 3, odd)};
+    if (!spmm_is_tall(p->sums->of)) {
+        real_emit_mma(p->sums, column, values, 2 * load + odd);
+        return;
+    }
+    for (int piece = 0; piece < BESIDE; piece++)
+        real_emit_tall_mma(p->sums, values, step, &column[2 * piece], group_of(load, piece, odd));
+}
+
+static void pairs_of_wide(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
+    const mc_reg *values = values_of(p, value, &step);
+    note(p->sums->b, "slots %d..%d become f16, and are multiplied", 16 * half, 16 * half + 15);
+    for (int q = 0; q < p->loads; q++) {
+        for (int i = 0; i < 4; i++)
+            real_widen(&p->real.b, matrix[q][i], REAL_ALTERNATE, &p->real.column[2 * i]);
+        for (int odd = 0; odd < 2; odd++) multiply_wide(p, q, odd, values, step);
     }
 }
 
@@ -122,7 +154,9 @@ static void pairs_of_words(const spmm_pairs *p, int half, mc_reg matrix[][4], co
 void real_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
     static void (*const of_bits[])(const spmm_pairs *, int, mc_reg[][4], const mc_reg *,
                                    int) = {[1] = pairs_of_bytes, [2] = pairs_of_halves, [4] = pairs_of_words};
-    of_bits[p->sums->of->real.pair->bits / 8](p, half, matrix, value, step);
+    const real_pair *pair = p->sums->of->real.pair;
+    if (real_widens(pair->b_form)) pairs_of_wide(p, half, matrix, value, step);
+    else of_bits[pair->bits / 8](p, half, matrix, value, step);
 }
 
 void real_pairs_add_bias(const spmm_pairs *p, const mc_reg *value) { (void)p, (void)value; }
