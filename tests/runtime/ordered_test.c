@@ -343,8 +343,8 @@ static void test_refused(mc_diag *diag) {
     expect_refusal(&a, &b, (mc_gather_order){32, 0, true, false}, MC_USAGE, "0 warps share", diag);
     expect_refusal(&a, &b, (mc_gather_order){32, 33, true, false}, MC_USAGE, "33 warps share", diag);
     expect_refusal(&a, &b, (mc_gather_order){1 << 30, 32, true, false}, MC_CANNOT, "leave s32", diag);
-    expect_failure("ring", mc_reference_spmm_ring_ordered(&a, &b, &(mc_ring){0}, false, &c, diag), MC_USAGE, diag,
-                   "no ring: 0 windows");
+    expect_failure("ring", mc_reference_spmm_ring_ordered(&a, &b, &(mc_ring){0}, false, &c, diag), MC_USAGE,
+                   diag, "no ring: 0 windows");
     CHECK(c.data == NULL, "the output is not zeroed");
     a.type = MC_BF16;
     expect_refusal(&a, &b, (mc_gather_order){32, 1, true, false}, MC_CANNOT, "A is bf16, B is f16: no mma",

@@ -20,7 +20,9 @@ typedef enum real_form {
 
 static inline bool real_widens(real_form form) { return form >= REAL_S8_TO_F16; }
 /* Whether such values are integers. */
-static inline bool real_is_of_integers(real_form form) { return real_widens(form) && form <= REAL_U8_TO_BF16; }
+static inline bool real_is_of_integers(real_form form) {
+    return real_widens(form) && form <= REAL_U8_TO_BF16;
+}
 /* The type that they become. */
 static inline const char *real_wide_name(real_form form) {
     return form == REAL_S8_TO_BF16 || form == REAL_U8_TO_BF16 ? "bf16" : "f16";

@@ -108,7 +108,9 @@ static void pairs_of_halves(const spmm_pairs *p, int half, mc_reg matrix[][4], c
 /* -- Columns of 8 bits that are made wider -------------------------------------------------------------- */
 
 /* Of matrix MATRIX of a load its even columns, or its ODD ones. */
-static mc_reg wide_column(const spmm_pairs *p, int matrix, int odd) { return p->real.column[2 * matrix + odd]; }
+static mc_reg wide_column(const spmm_pairs *p, int matrix, int odd) {
+    return p->real.column[2 * matrix + odd];
+}
 
 static void multiply_wide(const spmm_pairs *p, int load, int odd, const mc_reg *values, int step) {
     const mc_reg column[] = {wide_column(p, 0, odd), wide_column(p, 1, odd), wide_column(p, 2, odd),
