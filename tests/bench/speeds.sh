@@ -13,7 +13,7 @@ for name in 'spmm_f16_v8, over cublaslt f16' 'spmm_bf16_v8, over cublaslt bf16' 
 done
 check 'two sizes of each SpMM' [ "$(grep -c '^mcgen .*=off  .* 1.00 (  2)' table)" = 4 ]
 check 'of either spec' [ "$(grep -c '^mcgen .*, spmm_.*_tiled .* 1.00 (  2)' table)" = 4 ]
-check 'one of the SDDMM' [ "$(grep -c '^mcgen f16 f16 f16  .* 1.00 (  1)' table)" = 1 ]
+check 'one of the SDDMM' [ "$(grep -c '^mcgen f16 f16 f16 k=256 lda=256 ldb=256  .* 1.00 (  1)' table)" = 1 ]
 check 'V = 16' grep -q '"kind":"machine".*"vec":16' out/spmm_f16_v16.jsonl
 expect 1 'File exists' "$speeds" "$mcbench" matrices out
 expect 2 'tools/speeds [--rows NAMES] MCBENCH' "$speeds" "$mcbench" matrices
