@@ -77,13 +77,13 @@ expect 0 'A of small.mtx, B of b8.npy' spmm8 small.mtx --b b8.npy --out c.npy
 holds f4 c.npy '1 -6.5 0 0 0 0 0 -448'
 expect 1 "real.mtx: entry (8, 2) is 1024, out of e4m3's range" spmm8 real.mtx --b b8.npy
 expect 1 'B holds e4m3, must hold e5m2' spmm8 small.mtx --b b8.npy --set rhs=e5m2
-# GPUs before sm_89 make f16 of them
+# GPUs without such an mma make f16 of them
 for types in "e4m3 e4m3" "e5m2 e4m3"; do
     for vec in 1 8 16; do expect 0 'verdict    within bounds' spmm8 m.smtx --n 37 --vec $vec --set arch=sm_80 --set lhs=${types% *} --set rhs=${types#* }; done
 done
 expect 0 'A of small.mtx, B of b8.npy' spmm8 small.mtx --b b8.npy --set arch=sm_86 --out c.npy
 holds f4 c.npy '1 -6.5 0 0 0 0 0 -448'
-expect 2 'staging: lhs = "e4m3" takes "direct" for sm_80, which has no mma of such floats' spmm8 m.smtx --n 32 --set arch=sm_80 --set staging=async --set stride=32
+expect 0 'verdict    within bounds' spmm8 m.smtx --n 32 --set arch=sm_80 --set staging=async --set stride=32 --set prefetch=on
 expect 2 'rhs: lhs = "e5m2" takes rhs = "e4m3" or "e5m2", not "f16"' spmm8 m.smtx --n 32 --set lhs=e5m2 --set rhs=f16
 expect 0 'verdict    within bounds' spmm8 m.smtx --n 32 --set staging=async --set stride=32 --set prefetch=on --set warps=4
 expect 2 'warps: lhs = "e4m3" leaves 16 warps no registers for 128 columns: at most 15' "$mcgen" "$root/specs/spmm_e4m3_tiled.lua" --set warps=16 --set tile_n=128

@@ -42,8 +42,8 @@ enum { REAL_ADA = 89 }; /* from this capability on GPUs know floats of 8 bits */
 
 /* The pair of the words LHS and RHS on GPUs of capability SM; NULL: there is none. */
 const real_pair *real_pair_of(const char *lhs, const char *rhs, int sm);
-/* The same, but where ptxas would make an mma of others it is one of f16: a value is made wider once then, and
-   not once for each mma that takes it. */
+/* The same, but where ptxas would make an mma of others it is one of f16: a value is made wider once then,
+   and not once for each mma that takes it. */
 const real_pair *real_pair_wide(const char *lhs, const char *rhs, int sm);
 /* A pair that has LHS, and the words that RHS may be then, as `"f16" or "bf16"`; NULL: there is none. */
 enum { REAL_TAKES = 64 };
