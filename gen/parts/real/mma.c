@@ -56,6 +56,10 @@ const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES])
     return first;
 }
 
+const char *real_wide_name(real_form form) {
+    return form == REAL_S8_TO_BF16 || form == REAL_U8_TO_BF16 ? "bf16" : "f16";
+}
+
 bool real_has(const char *lhs) {
     for (int i = 0; i < PAIRS; i++)
         if (strcmp(pairs[i].lhs, lhs) == 0) return true;

@@ -24,9 +24,7 @@ static inline bool real_is_of_integers(real_form form) {
     return real_widens(form) && form <= REAL_U8_TO_BF16;
 }
 /* The type that they become. */
-static inline const char *real_wide_name(real_form form) {
-    return form == REAL_S8_TO_BF16 || form == REAL_U8_TO_BF16 ? "bf16" : "f16";
-}
+const char *real_wide_name(real_form form);
 
 /* An mma m16n8kK with sums in f32, for values that are stored as LHS and RHS; those of 4 bits are stored in a
    byte each. A lane has two registers of its operand B and four of A, so that K is 256 / bits. */

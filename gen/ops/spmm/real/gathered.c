@@ -119,7 +119,6 @@ void real_gathered_declare(spmm_gathered *g) {
     const column_maker *make = maker_of(g);
     int columns = half_regs(g) * SPMM_BYTES;
     if (make->pairs) b32_array(b, "pair", make->pairs, g->pair);
-    b->spare += g->sums->of->real.spare;
     if (real_widens(pair->b_form)) b->spare += WIDENING;
     b32_array(b, "low", columns, g->low);
     b32_array(b, "high", columns, g->high);

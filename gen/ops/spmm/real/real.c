@@ -7,8 +7,6 @@
 #include <limits.h>
 #include <stdio.h>
 
-enum { EMULATION = 32 };
-
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
 static void describe(spmm_arithmetic *math) {
@@ -38,7 +36,6 @@ static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_c
     math->lhs = side_type_names[point[F_LHS]], math->rhs = side_type_names[point[F_RHS]];
     plan_pair(point, math, complaints);
     const real_pair *pair = math->real.pair;
-    if (real_is_emulated(pair, mc_archs[point[FIELD_ARCH]].sm)) math->real.spare = EMULATION;
     math->b_bits = real_stored_bits(pair, pair->b_form);
     math->mma = math->sums = math->b_operands = 1;
     math->depth = MC_GROUP_SLOTS;
@@ -80,8 +77,8 @@ static void check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complai
 }
 
 /* Warps of a thread block, the one that copies included, whose registers ptxas 13 finds room for, but for a
-   column-major C at V = 16 with a residual or factors by columns. Of 8 bits they have columns joined beside
-   their accumulators, of 32 bits more values. */
+   column-major C at V = 16 with a residual or factors by columns. Of 8 bits they have columns joined, or made
+   wider, beside their accumulators, of 32 bits more values. */
 static int most_warps(const spmm_arithmetic *math, int tile_n) {
     bool tall = spmm_is_tall(math);
     int accumulators = tile_n / (tall ? 2 : 4);

@@ -12,7 +12,6 @@ enum {
 
 typedef struct spmm_real {
     const real_pair *pair; /* the mma that multiplies */
-    int spare;             /* registers that ptxas 13 takes for it, if it makes it of others */
     char b_docs[2][48];    /* what the contract says of B: as an array, and as a tensor map */
 } spmm_real;
 

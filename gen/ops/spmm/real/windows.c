@@ -33,7 +33,6 @@ spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) {
     b32_array(b, "first", 4 * loads, first);
     for (int i = 0; i < 4 * loads; i++) p.first[i / 4][i % 4] = first[i];
     b32_array(b, "second", 4, p.second);
-    b->spare += sums->of->real.spare;
     return p;
 }
 
@@ -86,7 +85,7 @@ static const mc_reg *values_of(const spmm_pairs *p, const mc_reg *value, int *st
     const spmm_arithmetic *math = p->sums->of;
     if (!real_widens(math->real.pair->a_form)) return value;
     note(p->sums->b, "values of A become %s", real_wide_name(math->real.pair->a_form));
-    const real_bytes bytes = !real_is_of_integers(math->real.pair->a_form) ? REAL_NEIGHBOURS : REAL_ALTERNATE;
+    const real_bytes bytes = real_is_of_integers(math->real.pair->a_form) ? REAL_ALTERNATE : REAL_NEIGHBOURS;
     for (int m = 0; m < math->mma; m++)
         real_widen(&p->real.a, value[m * *step], bytes, &p->real.value[HALF_REGS * m]);
     *step = HALF_REGS;
