@@ -10,11 +10,12 @@ scale = "none"                  -- also "tensor", "row", "column": an f32 for al
 vec = 8                         -- rows of a nonzero vector
 k   = 256                       -- fixed: a column is 512 bytes of shared memory
 
-order    = "bcrs"               -- C vector after vector; also "srbcrs16", "srbcrs32"
-window   = {256, 128, 448, 384} -- columns
-warps    = {16, 24, 12, 20}     -- warps of a thread block
-groups   = {4, 2}               -- 16 * groups vectors of a row block are a warp's work
-tile_k   = 256                  -- not less than k
-prefetch = {"off", "on"}        -- load the next vectors' rows of A before these are computed
+order      = "bcrs"             -- C vector after vector; also "srbcrs16", "srbcrs32"
+window     = {256, 128, 192, 384, 320}
+warps      = {16, 12, 8}        -- warps of a thread block
+groups     = {8, 4}             -- 16 * groups vectors of a row block are a warp's work, for which it loads A once
+tile_k     = 256                -- not less than k
+interleave = {2, 1}             -- groups whose mma take turns
+prefetch   = "off"              -- on: load the next vectors' rows of A before these are computed; of interleave = 1 alone
 
 -- m, n, lda and ldb stay open; lda and ldb must be multiples of 8.

@@ -59,7 +59,7 @@ expect 2 'window: method = "window" wants a number of columns, 1 to 65536' windo
 expect 2 'window: method = "window" wants a number of columns, 1 to 65536' window window=65537
 expect 2 'window: 768 columns take 196608 bytes of shared memory, sm_80 has 166912' window window=768
 expect 0 '196608 bytes dynamic' window window=768 -- --arch sm_90
-expect 2 'groups: method = "window" takes up to 4' window groups=8
+expect 2 'groups: method = "window" takes up to 4 of integers' window groups=8
 expect 2 'layout: method = "window" wants "columns"' window layout=rows
 expect 2 'reads: method = "window" has none: leave it out' window reads=lines
 expect 2 'lhs_in: method = "window" has none: leave it out' window lhs_in=shared
@@ -160,6 +160,13 @@ float_window() { floats method=window window=128 k=256 tile_k=256 groups=4 "$@";
 expect 2 'warps: 32 leave 64 registers a thread, k = 256 wants more: fewer warps, a smaller k, or prefetch = "off"' float_window warps=32
 expect 2 'warps: 24 leave 80 registers a thread' float_window warps=24
 expect 0 'method=window' float_window warps=16
+expect 0 'w16_k256_c128_i2' float_window warps=16 interleave=2 prefetch=off
+expect 2 'interleave: 2 groups at once want prefetch = "off"' float_window interleave=2 prefetch=on
+expect 2 'interleave: 2 groups at once want groups to be as many or more' float_window groups=1 interleave=2 prefetch=off
+expect 2 'interleave: 2 groups at once want floats of 16 bits, or of 8 with an mma of their own, not "tf32"' float_window lhs=tf32 rhs=tf32 out=f32 tile_k=128 k=128 interleave=2 prefetch=off
+expect 2 'not "e4m3"' float_window arch=sm_90 lhs=e4m3 rhs=e4m3 interleave=2 prefetch=off
+expect 0 'interleave=2' float_window arch=sm_89 lhs=e4m3 rhs=e4m3 interleave=2 prefetch=off
+expect 2 'not "s8"' set_fields method=window window=128 k=256 tile_k=256 groups=4 interleave=2 prefetch=off
 expect 0 'method=window' float_window warps=24 k=128 prefetch=off
 
 # -- Contract ----------------------------------------------------------------------------------------------------------

@@ -361,6 +361,17 @@ static const mc_setting float_window_kernels[][MUTATION_SETTINGS] = {
      {"vec", "2"},
      {"order", "srbcrs32"},
      {"out", "f16"}},
+    {{"k", "128"},
+     {"tile_k", "128"},
+     {"window", "100"},
+     {"groups", "4"},
+     {"warps", "2"},
+     {"interleave", "2"},
+     {"prefetch", "off"},
+     {"lhs", "f16"},
+     {"rhs", "f16"},
+     {"out", "f16"},
+     {"scale", "column"}},
 };
 
 static const mc_setting float_dense_kernels[][MUTATION_SETTINGS] = {

@@ -35,6 +35,13 @@ static const struct run {
     {{MC_SAMPLE_LINES, true}, "groups=1 reads=lines lhs_in=shared", 64, 64, 64, 0, 0},
     {{MC_SAMPLE_ONE, true}, "method=window window=33 warps=4 groups=2", 64, 48, 48, 0, 0},
     {{MC_SAMPLE_ONE, true}, "method=window window=70 warps=8 groups=1 prefetch=off", 128, 96, 96, 0, 0},
+    {{MC_SAMPLE_ONE, true},
+     "method=window window=70 warps=4 groups=4 interleave=2 prefetch=off",
+     128,
+     96,
+     96,
+     0,
+     0},
     {{MC_SAMPLE_ONE, true}, "method=dense warps=4 tile_rows=32 tile_n=32", 0, 80, 80, 0, 0},
 };
 
@@ -155,8 +162,10 @@ static void check_types(session *s, const char *types) {
     for (int i = 0; i < 2; i++)
         CHECK(mc_type_from_text(names[found > 1 ? i : 0], &s->types[i], s->diag) == MC_OK, "%s",
               mc_diag_text(s->diag));
+    bool halves = mc_type_bits(s->types[0]) == 16; /* sm_90 multiplies two groups at once of these alone */
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
-        for (size_t v = 0; v < 3; v++) check_run(s, &runs[i], vecs[v == 2 ? 2 + i % 3 : v]);
+        for (size_t v = 0; v < 3 && (halves || !strstr(runs[i].fields, "interleave=2")); v++)
+            check_run(s, &runs[i], vecs[v == 2 ? 2 + i % 3 : v]);
 }
 
 int main(int argc, char **argv) {

@@ -35,6 +35,7 @@ enum {
     F_K,
     F_LDA,
     F_LDB,
+    F_INTERLEAVE,
     SDDMM_FIELDS
 };
 

@@ -23,6 +23,7 @@ static const mc_field fields[] = {
 #include "ops/sddmm/items/fields.def"
 #include "ops/sddmm/gather/fields.def"
 #include "ops/sddmm/dense/fields.def"
+#include "ops/sddmm/window/fields.def"
 };
 /* clang-format on */
 SCHEMA_FITS(fields, SDDMM_FIELDS - 1);

@@ -74,7 +74,7 @@ _Static_assert(sizeof(gather_plan) <= MC_PLAN_BYTES, "a plan is made where there
 static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     gather_plan *plan = out;
     *plan = (gather_plan){.problem = sddmm_problem_of(point, complaints),
-                          .items = sddmm_items_of(point, false),
+                          .items = sddmm_items_of(point, false, 0),
                           .abreast = 1 + (int)point[F_READS],
                           .lhs_in = (gather_lhs_in)point[F_LHS_IN],
                           .prefetch = point[F_PREFETCH] != 0,

@@ -14,10 +14,11 @@ static void write_docs(sddmm_items *items) {
     snprintf(items->index_extent, sizeof items->index_extent, "items * %d", slots);
 }
 
-sddmm_items sddmm_items_of(const int64_t *point, bool says_slots) {
+sddmm_items sddmm_items_of(const int64_t *point, bool says_slots, int at_once) {
     sddmm_items items = {.groups = (int)point[F_GROUPS],
                          .tile_k = (int)point[F_TILE_K],
                          .window = point[F_WINDOW],
+                         .at_once = at_once ? at_once : (int)point[F_GROUPS],
                          .says_slots = says_slots};
     write_docs(&items);
     return items;

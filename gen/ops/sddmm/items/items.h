@@ -21,14 +21,15 @@ enum {
 
 typedef struct sddmm_items {
     int groups, tile_k;
-    int chunks;      /* of a panel: units of a lane that are in registers at once */
-    int64_t window;  /* columns that the items of neighbouring warps are taken from; MC_OPEN: all */
+    int chunks;     /* of a panel: units of a lane that are in registers at once */
+    int64_t window; /* columns that the items of neighbouring warps are taken from; MC_OPEN: all */
+    int at_once;    /* groups that are multiplied at once: so many have scales and mask values in registers */
     bool says_slots; /* an index says itself for which slot it is (fragment.h, sampled-windows) */
     char items_doc[160], index_extent[32];
 } sddmm_items;
 
-/* What the solver's plan has of items, but for its chunks. */
-sddmm_items sddmm_items_of(const int64_t *point, bool says_slots);
+/* What the solver's plan has of items, but for its chunks. AT_ONCE: 0: all groups. */
+sddmm_items sddmm_items_of(const int64_t *point, bool says_slots, int at_once);
 /* Complains of a tile_k that is not whole chunks, or does not fit into registers. */
 void sddmm_check_panel(const sddmm_problem *p, const sddmm_items *items, mc_complaints *complaints);
 /* Add the packed arrays that both formats have. INDEX_DOC says what an index is. */
@@ -49,9 +50,9 @@ size_t sddmm_items_name(const sddmm_problem *p, const sddmm_items *items, char n
 /* -- emit.c ------------------------------------------------------------------------------------------- */
 
 /* The four words of an item: row block, first slot of C, slots, 0. */
-static inline mc_reg item_row_block(const mc_reg words[4]) { return words[0]; }
-static inline mc_reg item_first(const mc_reg words[4]) { return words[1]; }
-static inline mc_reg item_count(const mc_reg words[4]) { return words[2]; }
+static inline mc_reg item_row_block(const mc_reg *words) { return words[0]; }
+static inline mc_reg item_first(const mc_reg *words) { return words[1]; }
+static inline mc_reg item_count(const mc_reg *words) { return words[2]; }
 
 /* Loads a lane's indices of an item of GROUPS, from AT + OFFSET. */
 void sddmm_emit_load_indices(mc_builder *b, int groups, mc_reg at, int offset, const mc_reg *index);

@@ -161,10 +161,9 @@ static void emit_mask_value(const sddmm_store *s, int i) {
     }
 }
 
-/* Declares registers of the indices' factors: of all of them, or, where items come one after another, of one
-   group at a time. */
+/* Declares registers of the indices' factors, of as many groups as are multiplied at once. */
 static void declare_factors(const sddmm_store *s, const char *name, int each, mc_reg *regs) {
-    int all = 2 * s->items->groups * each, own = s->items->says_slots ? 2 * each : all;
+    int all = 2 * s->items->groups * each, own = 2 * s->items->at_once * each;
     b32_array(s->b, name, own, regs);
     for (int i = own; i < all; i++) regs[i] = regs[i - own];
 }

@@ -14,6 +14,20 @@ static void check_k(const window_plan *plan, mc_complaints *complaints) {
                  (long long)k);
 }
 
+static void check_interleave(const window_plan *plan, mc_complaints *complaints) {
+    const sddmm_arithmetic *a = &plan->problem.arithmetic;
+    bool as_they_lie = a->kind->real && a->a_is_plain && !a->in_mma;
+    if (plan->items.at_once > 1 && !as_they_lie)
+        complain(complaints, F_INTERLEAVE,
+                 "%d groups at once want floats of 16 bits, or of 8 with an mma of their own, not \"%s\"",
+                 plan->items.at_once, a->lhs.name);
+    else if (plan->items.at_once > plan->items.groups)
+        complain(complaints, F_INTERLEAVE, "%d groups at once want groups to be as many or more",
+                 plan->items.at_once);
+    else if (plan->items.at_once > 1 && plan->prefetch)
+        complain(complaints, F_INTERLEAVE, "%d groups at once want prefetch = \"off\"", plan->items.at_once);
+}
+
 static void check_ld(int field, int64_t ld, int unit, mc_complaints *complaints) {
     if (ld != MC_OPEN && ld % unit)
         complain(complaints, field, "method = \"window\" wants a multiple of %d", unit);
@@ -34,17 +48,18 @@ static void check_shared(const int64_t *point, const window_plan *plan, mc_compl
    by as much as it took for ptxas 13 to spill in none of them. A's operands count, and the next item's words
    where groups are multiplied meanwhile; two chunks of B; scales and mask values. */
 static int registers_of_floats(const window_plan *plan) {
-    enum { ALWAYS = 28, GROUP = 3, SECOND_CHUNK = 12, OCTET = 3, FACTORS = 4 };
+    enum { ALWAYS = 28, GROUP = 3, SECOND_CHUNK = 12, OCTET = 3, FACTORS = 4, BESIDE = 24 };
     const sddmm_problem *p = &plan->problem;
     const sddmm_arithmetic *a = &p->arithmetic;
     int groups = plan->items.groups, octets = sddmm_octets(p), rows = sddmm_lane_rows(p);
     int panels = plan->prefetch && groups > 1 ? 2 : 1;
     int held =
         a->in_mma + ALWAYS + GROUP * groups + OCTET * octets + (plan->items.chunks > 1 ? SECOND_CHUNK : 0);
+    held += (plan->items.at_once - 1) * (BESIDE + octets * a->accs);
     held += panels * octets * plan->items.chunks * a->steps * a->a_operands;
-    if (p->mask == SDDMM_VALUES) held += FACTORS + 2 * rows;
+    if (p->mask == SDDMM_VALUES) held += FACTORS + 2 * rows * plan->items.at_once;
     if (p->output.scale == OUT_PER_ROW) held += 2 * rows;
-    if (p->output.scale == OUT_PER_COLUMN) held += FACTORS;
+    if (p->output.scale == OUT_PER_COLUMN) held += FACTORS * plan->items.at_once;
     return held;
 }
 
@@ -64,12 +79,14 @@ void window_check(const int64_t *point, const window_plan *plan, mc_complaints *
     const sddmm_problem *p = &plan->problem;
     sddmm_check_panel(p, &plan->items, complaints);
     check_k(plan, complaints);
+    check_interleave(plan, complaints);
     check_ld(F_LDA, p->lda, sddmm_a_multiple(&p->arithmetic), complaints);
     check_ld(F_LDB, p->ldb, p->arithmetic.unit_k, complaints);
     check_shared(point, plan, complaints);
     if (plan->items.chunks <= SDDMM_MAX_CHUNKS) check_registers(plan, complaints);
     if (p->layout != SDDMM_COLUMNS) complain(complaints, F_LAYOUT, "method = \"window\" wants \"columns\"");
+    if (!p->arithmetic.kind->real && plan->items.groups > WINDOW_INTEGER_GROUPS)
+        complain(complaints, F_GROUPS, "method = \"window\" takes up to %d of integers",
+                 WINDOW_INTEGER_GROUPS);
     if (p->align < SDDMM_UNIT) complain(complaints, F_ALIGN, "method = \"window\" wants %d", SDDMM_UNIT);
-    if (plan->items.groups > WINDOW_MAX_GROUPS)
-        complain(complaints, F_GROUPS, "method = \"window\" takes up to %d", WINDOW_MAX_GROUPS);
 }

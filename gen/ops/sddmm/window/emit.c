@@ -7,69 +7,20 @@
  * blocks that have the window. Of W warps, in Y = gridDim.y thread blocks, warp w of thread block y is number
  * i = w Y + y, so that long items are spread over thread blocks first. It takes the window's item i, then
  * 2 W - 1 - i, then 2 W + i, and so on, while there are items. In two such turns all warps have about the
- * same work. While a warp computes an item, the next item's four words and, with `prefetch`, its rows of A
- * are on their way. Of its first item everything is, while the window is copied.
+ * same work. While a warp computes an item, the next item's words and, with `prefetch`, its rows of A are on
+ * their way. Of its first item everything is, while the window is copied.
  *
  * Items are numbered in s32 over all windows. The last that a warp looks at lies less than two turns behind
  * its window's last one: less than 2^22, of 65,535 thread blocks of 32 warps at most. Sums of two items may
- * wrap around; only their differences count.
- *
- * Banks. A quarter of a warp, lane groups 2 q and 2 q + 1, reads a chunk of 64 bytes of each of two columns
- * at once. That is without a conflict if the two chunks lie in different halves of 128 bytes, and so they do
- * if one column is even and the other odd. Columns of an odd number of chunks lie so when they lie one behind
- * the other; of columns with an even number, odd columns have each two chunks changed over. The packer makes
- * such pairs as far as an item's columns go (runtime/formats/sampled_window.c). */
+ * wrap around; only their differences count. */
 #include "ops/sddmm/window/window.h"
-
-/* The window's items, and which of them are this warp's. */
-typedef struct item_range {
-    mc_reg item, last;     /* this warp's next item, the window's last */
-    mc_reg two_items;      /* what that item and the one behind it add up to */
-    mc_reg two_turns;      /* the items of two turns */
-    mc_reg more;           /* whether there is a next item */
-    mc_reg items, indices; /* addresses of all items and of this lane's indices */
-    mc_reg at, clamped;    /* scratch */
-    mc_reg next_words[4];
-} item_range;
-
-/* This lane's row of A in each octet. */
-typedef struct item_lhs {
-    mc_reg array, row;           /* A, and a row */
-    mc_reg at[SDDMM_MAX_OCTETS]; /* the rows' first units */
-    mc_operand row_bytes;
-    sddmm_panel panel;
-} item_lhs;
-
-/* The columns of the window that this lane reads for a group. */
-typedef struct group_columns {
-    mc_reg lane;              /* the window's shared address + 16 t */
-    mc_reg column, odd;       /* scratch */
-    mc_reg at[2], swapped[2]; /* where the even chunks lie, from chunk 0 on; the odd ones, less 128 bytes */
-    mc_reg words[2][SDDMM_MAX_ROW]; /* [slots g and g + 8][chunk, word] */
-} group_columns;
-
-typedef struct window_emitter {
-    const window_plan *plan;
-    mc_builder *b;
-    thread_place place;
-    sddmm_multiplier multiplier;
-    item_range range;
-    item_lhs lhs;
-    group_columns columns;
-    mc_reg words[4], index[2 * WINDOW_MAX_GROUPS]; /* of this warp's item */
-    mc_reg acc[SDDMM_MAX_OCTETS * SDDMM_MAX_ACCS]; /* of a group: [octet][sum][4] */
-    mc_reg last;                                   /* scratch: whether the item lacks the next group */
-    sddmm_store store;
-} window_emitter;
-
-static int octets_of(const window_emitter *w) { return sddmm_octets(&w->plan->problem); }
 
 /* -- Items -------------------------------------------------------------------------------------------- */
 
 /* Sets this warp's first item, the window's last one, and what leads from an item to the next. */
 static void emit_range(window_emitter *w, mc_reg window) {
     mc_builder *b = w->b;
-    item_range *r = &w->range;
+    window_items *r = &w->range;
     mc_reg blocks = load_special(b, "blocks", "nctaid.y");
     r->item = load_special(b, "item", "ctaid.y"), r->last = b32(b, "last_item");
     r->two_items = b32(b, "two_items");
@@ -88,25 +39,26 @@ static void emit_range(window_emitter *w, mc_reg window) {
 /* Goes on to this warp's next item. */
 static void emit_next(const window_emitter *w) {
     mc_builder *b = w->b;
-    const item_range *r = &w->range;
+    const window_items *r = &w->range;
     EMIT(b, sub_s32, r->item, r->two_items, r->item);
     EMIT(b, add_s32, r->two_items, r->two_items, r->two_turns);
 }
 
-/* Loads the next item's words. A warp without a next item loads the window's last one again. At a warp's
-   FIRST one the window may be empty: then it is the item ahead of it, or item 0. */
-static void emit_load_words(const window_emitter *w, bool first) {
+/* Loads the next item's words, one by one: a vector's registers are neighbours, and ptxas 13 makes room for
+   them by waiting. A warp without a next item loads the window's last one again. MAY_LACK: the window may be
+   empty; then it is the item ahead of it, or item 0. */
+static void emit_load_words(const window_emitter *w, bool may_lack) {
     mc_builder *b = w->b;
-    const item_range *r = &w->range;
+    const window_items *r = &w->range;
     EMIT(b, setp_ge, r->more, r->last, r->item);
     EMIT(b, min_s32, r->clamped, r->item, r->last);
-    if (first) EMIT(b, max_s32, r->clamped, r->clamped, I(0));
+    if (may_lack) EMIT(b, max_s32, r->clamped, r->clamped, I(0));
     EMIT(b, mad_wide, r->at, r->clamped, I(4 * WORD), r->items);
-    EMIT(b, ldr_v4, V4(r->next_words), AT(r->at, 0));
+    for (int i = 0; i < WINDOW_RECORD; i++) EMIT(b, ldr_b32, r->next_words[i], AT(r->at, i * WORD));
 }
 
 static void emit_load_indices(const window_emitter *w, mc_reg item) {
-    const item_range *r = &w->range;
+    const window_items *r = &w->range;
     int groups = w->plan->items.groups;
     EMIT(w->b, mad_wide, r->at, item, I(MC_SAMPLED_SLOTS * groups * WORD), r->indices);
     sddmm_emit_load_indices(w->b, groups, r->at, 0, w->index);
@@ -115,10 +67,10 @@ static void emit_load_indices(const window_emitter *w, mc_reg item) {
 static void emit_load_a(const window_emitter *w, mc_reg row_block) {
     static const mc_reg everywhere[SDDMM_MAX_CHUNKS];
     mc_builder *b = w->b;
-    const item_lhs *lhs = &w->lhs;
+    const window_lhs *lhs = &w->lhs;
     const sddmm_arithmetic *a = &w->plan->problem.arithmetic;
     sddmm_emit_row(b, &w->plan->problem, row_block, w->place.g, lhs->row);
-    for (int octet = 0; octet < octets_of(w); octet++) {
+    for (int octet = 0; octet < window_octets(w); octet++) {
         mc_reg at = lhs->at[octet];
         if (octet) sddmm_emit_next_octet(b, lhs->row);
         EMIT(b, mad_wide, at, lhs->row, lhs->row_bytes, lhs->array);
@@ -127,101 +79,63 @@ static void emit_load_a(const window_emitter *w, mc_reg row_block) {
     sddmm_emit_load_panel(&lhs->panel, lhs->at, everywhere);
 }
 
-/* Makes what was loaded this warp's item. */
-static void emit_take(const window_emitter *w) {
+/* Makes the item whose words were loaded, number ITEM, this warp's item. Asks for its indices, its rows of A
+   if ASKS_A, and the next item's words, so that a wait for one of these is no longer than for the other. */
+static void emit_ask(const window_emitter *w, mc_reg item, bool asks_a, bool may_lack) {
     mc_builder *b = w->b;
-    const item_range *r = &w->range;
-    for (int i = 0; i < 3; i++) EMIT(b, mov_b32, w->words[i], r->next_words[i]);
-    sddmm_emit_operands(&w->lhs.panel);
+    const window_items *r = &w->range;
+    emit_load_indices(w, item);
+    for (int i = 0; i < WINDOW_RECORD; i++) EMIT(b, mov_b32, w->words[i], r->next_words[i]);
+    emit_next(w);
+    emit_load_words(w, may_lack);
+    if (asks_a) emit_load_a(w, item_row_block(w->words));
 }
 
-/* -- A group ------------------------------------------------------------------------------------------ */
+/* The groups from FIRST on that are multiplied at once. */
+static int groups_at(const window_plan *plan, int first) {
+    int left = plan->items.groups - first;
+    return left < plan->items.at_once ? left : plan->items.at_once;
+}
 
-/* Sets where the columns of slots g and g + 8 of GROUP lie. */
-static void emit_columns(const window_emitter *w, int group) {
+/* Goes to ALONE if the item has of groups FIRST and FIRST + 1 only one, which then becomes group 0. */
+static void emit_alone(const window_emitter *w, int first, mc_label alone) {
     mc_builder *b = w->b;
-    const group_columns *c = &w->columns;
-    for (int half = 0; half < 2; half++) {
-        mc_reg index = w->index[2 * group + half], at = c->at[half];
-        EMIT(b, and_b32, c->column, index, H(SAMPLED_COLUMN_MASK));
-        EMIT(b, mad_s32, at, c->column, I(window_column_bytes(w->plan)), c->lane);
-        if (!window_swaps(w->plan)) continue;
-        EMIT(b, shl_b32, c->odd, index, I(WINDOW_CHUNK_SHIFT));
-        EMIT(b, lop3, at, at, c->odd, I(WINDOW_CHUNK), H(WINDOW_XOR_AND));
-        EMIT(b, xor_b32, c->swapped[half], at, I(WINDOW_CHUNK));
-    }
+    EMIT(b, setp_lt, w->last, item_count(w->words), I(MC_SAMPLED_SLOTS * (first + 1) + 1));
+    for (int half = 0; half < 2 && first > 0; half++)
+        EMIT_IF(b, w->last, mov_b32, w->index[half], w->index[2 * first + half]);
+    EMIT_IF(b, w->last, bra_uni, TO(alone));
 }
 
-static void emit_load_chunk(const window_emitter *w, int chunk) {
-    const group_columns *c = &w->columns;
-    bool second = window_swaps(w->plan) && chunk % 2;
-    for (int half = 0; half < 2; half++) {
-        mc_reg at = second ? c->swapped[half] : c->at[half];
-        EMIT(w->b, lds_v4, V4(&c->words[half][4 * chunk]), AT(at, WINDOW_CHUNK * (chunk - second)));
-    }
-}
-
-static void emit_step(const window_emitter *w, int step) {
-    const sddmm_arithmetic *a = &w->plan->problem.arithmetic;
-    const mc_reg(*words)[SDDMM_MAX_ROW] = w->columns.words;
-    sddmm_factor factors[SDDMM_MAX_OCTETS];
-    for (int octet = 0; octet < octets_of(w); octet++)
-        factors[octet] =
-            (sddmm_factor){sddmm_panel_operands(&w->lhs.panel, octet, step), &w->acc[octet * a->accs]};
-    sddmm_emit_products(&w->multiplier, &words[0][a->b_words * step], &words[1][a->b_words * step], factors,
-                        octets_of(w));
-}
-
-static void emit_store(const window_emitter *w, int group) {
-    const mc_reg *sums[SDDMM_MAX_OCTETS];
-    for (int octet = 0; octet < octets_of(w); octet++) {
-        sums[octet] = &w->acc[octet * w->plan->problem.arithmetic.accs];
-        sddmm_emit_settle(&w->multiplier, sums[octet]);
-    }
-    sddmm_emit_store(&w->store, group, sums);
-}
-
-/* Multiplies and stores a group. Each chunk is loaded ahead of the mma of the chunk before. */
-static void emit_group(const window_emitter *w, int group) {
-    const sddmm_arithmetic *a = &w->plan->problem.arithmetic;
-    int chunks = w->plan->items.chunks;
-    note(w->b, "columns of group %d", group);
-    emit_columns(w, group);
-    sddmm_emit_group_factors(&w->store, group);
-    sddmm_emit_zero(w->b, w->acc, octets_of(w) * a->accs);
-    emit_load_chunk(w, 0);
-    for (int chunk = 0; chunk < chunks; chunk++) {
-        if (chunk + 1 < chunks) emit_load_chunk(w, chunk + 1);
-        for (int step = chunk * a->steps; step < (chunk + 1) * a->steps; step++) emit_step(w, step);
-    }
-    emit_store(w, group);
-}
-
+/* Multiplies an item's groups. A last group that has no other one beside it goes alone, as group 0. */
 static void emit_groups(const window_emitter *w, mc_label end) {
     mc_builder *b = w->b;
-    for (int group = 0; group < w->plan->items.groups; group++) {
+    const window_plan *plan = w->plan;
+    mc_label alone = label(b, "ALONE");
+    for (int group = 0; group < plan->items.groups; group += plan->items.at_once) {
+        int count = groups_at(plan, group);
         if (group > 0) sddmm_emit_group_end(b, item_count(w->words), group, w->last, end);
-        emit_group(w, group);
-        if (group == 0 && w->plan->prefetch) emit_load_a(w, item_row_block(w->range.next_words));
+        if (count > 1) emit_alone(w, group, alone);
+        window_emit_groups(w, group, count);
+        if (group == 0 && plan->prefetch) emit_load_a(w, item_row_block(w->range.next_words));
     }
+    if (groups_at(plan, 0) == 1) return;
+    EMIT(b, bra_uni, TO(end));
+    set_label(b, alone);
+    window_emit_groups(w, 0, 1);
 }
 
 static void emit_items(window_emitter *w) {
     mc_builder *b = w->b;
-    const item_range *r = &w->range;
+    const window_items *r = &w->range;
     mc_label next = label(b, "ITEMS"), first = label(b, "FIRST_ITEM"), end = label(b, "ITEM_END"),
              done = label(b, "DONE");
     heading(b, "Items");
-    mc_reg none = setp_lt(b, "none", r->last, r->item);
-    EMIT_IF(b, none, bra_uni, TO(done));
+    EMIT_IF(b, r->none, bra_uni, TO(done));
     EMIT(b, bra_uni, TO(first));
     set_label(b, next);
-    emit_load_indices(w, r->item);
-    if (!w->plan->prefetch) emit_load_a(w, item_row_block(r->next_words));
+    emit_ask(w, r->item, !w->plan->prefetch, false);
     set_label(b, first);
-    emit_take(w);
-    emit_next(w);
-    emit_load_words(w, false);
+    sddmm_emit_operands(&w->lhs.panel);
     sddmm_emit_item_factors(&w->store, (mc_reg){0});
     emit_groups(w, end);
     set_label(b, end);
@@ -236,21 +150,15 @@ static void emit_items(window_emitter *w) {
 static void declare_items(window_emitter *w) {
     mc_builder *b = w->b;
     const sddmm_items *items = &w->plan->items;
-    item_range *r = &w->range;
-    group_columns *c = &w->columns;
-    b32_array(b, "record", 4, w->words);
+    window_items *r = &w->range;
+    b32_array(b, "record", WINDOW_RECORD, w->words);
     b32_array(b, "index", 2 * items->groups, w->index);
-    b32_array(b, "next_record", 4, r->next_words);
+    b32_array(b, "next_record", WINDOW_RECORD, r->next_words);
     r->at = b64(b, "item_at"), r->more = pred(b, "more");
-    c->column = b32(b, "column"), c->odd = b32(b, "odd");
-    r->clamped = c->column; /* scratch of either */
-    b32_array(b, "x", 4 * items->chunks, c->words[0]);
-    b32_array(b, "y", 4 * items->chunks, c->words[1]);
-    b32_array(b, "column_at", 2, c->at);
-    if (window_swaps(w->plan)) b32_array(b, "column_swapped", 2, c->swapped);
+    window_declare_groups(w);
+    r->clamped = w->column; /* scratch of either */
     w->lhs.row = b32(b, "row"), w->lhs.at[0] = b64(b, "a_at");
-    if (octets_of(w) > 1) w->lhs.at[1] = b64(b, "a_at_below");
-    b32_array(b, "acc", octets_of(w) * w->plan->problem.arithmetic.accs, w->acc);
+    if (window_octets(w) > 1) w->lhs.at[1] = b64(b, "a_at_below");
     if (items->groups > 1) w->last = pred(b, "last");
 }
 
@@ -260,7 +168,7 @@ static void emit_lane_addresses(window_emitter *w, mc_reg columns) {
     w->range.indices = mad_wide(b, "lane_indices", w->place.g, I(2 * w->plan->items.groups * WORD),
                                 load_array(b, "col_idx"));
     w->lhs.array = load_array(b, "a");
-    w->columns.lane = mad_s32(b, "lane_columns", w->place.t, I(SDDMM_UNIT), columns);
+    w->lane = mad_s32(b, "lane_columns", w->place.t, I(SDDMM_UNIT), columns);
 }
 
 /* Emits what items have in common, and loads this warp's first one, while the window is on its way. */
@@ -269,7 +177,6 @@ static void emit_first_item(window_emitter *w, mc_reg first_column) {
     const window_plan *plan = w->plan;
     heading(b, "What items have in common, and this warp's first one");
     emit_load_words(w, true);
-    emit_load_indices(w, w->range.clamped);
     w->store = (sddmm_store){.b = b,
                              .problem = &plan->problem,
                              .items = &plan->items,
@@ -278,8 +185,9 @@ static void emit_first_item(window_emitter *w, mc_reg first_column) {
                              .index = w->index};
     sddmm_declare_store(&w->store, first_column);
     w->multiplier = sddmm_declare_multiplier(b, &plan->problem.arithmetic, false);
-    sddmm_declare_panel(&w->lhs.panel, &w->multiplier, octets_of(w), plan->items.chunks, plan->prefetch);
-    emit_load_a(w, item_row_block(w->range.next_words));
+    sddmm_declare_panel(&w->lhs.panel, &w->multiplier, window_octets(w), plan->items.chunks, plan->prefetch);
+    w->range.none = setp_lt(b, "none", w->range.last, w->range.item);
+    emit_ask(w, w->range.clamped, true, true);
     EMIT_BARE(b, cp_async_wait_all);
     EMIT(b, bar_sync, I(0));
 }
@@ -302,7 +210,7 @@ void window_emit(const void *data, mc_builder *b) {
     window_emitter emitter = {.plan = plan, .b = b}, *w = &emitter;
     shared_dynamic(b, "columns", WINDOW_BANKS);
     b->fills_shared = true;
-    if (plan->problem.arithmetic.kind->real) b->spare += WINDOW_REAL_SPARE;
+    if (plan->problem.arithmetic.kind->real) b->spare += WINDOW_REAL_SPARE * plan->items.at_once;
     sddmm_begin(&plan->problem, b);
     emit_launch_next(b, plan->problem.overlap);
     heading(b, "This thread block's window; lane = 4 g + t");

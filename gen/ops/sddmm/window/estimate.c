@@ -4,6 +4,8 @@
 #include "ops/sddmm/window/window.h"
 
 enum { REGISTERS = 48 /* of a thread */ };
+/* How long groups take whose mma take turns, of what they take one after another. */
+static const double in_turn = .7;
 
 /* A row block's part in a window of V vectors on average: how many runs of SLOTS, the last one partly
    empty. */
@@ -25,7 +27,8 @@ static double time_of(const window_plan *plan, const sddmm_situation *s) {
     double copy = columns * s->b_bytes / 1024 * c->window_copy;
     double each = model_most(1, items / (blocks * warps) * rounds);
     double item = c->window_item * (plan->prefetch ? c->window_ahead : 1) +
-                  groups / model_most(items, 1) * c->window_group * (s->b_bytes / 256 + .2);
+                  groups / model_most(items, 1) * c->window_group * (s->b_bytes / 256 + .2) *
+                      (plan->items.at_once > 1 ? in_turn : 1);
     double latency =
         c->window_first + copy * model_least(resident, blocks / multiprocessors + .5) + each * item;
     double work = blocks * copy + groups * (slots * s->b_bytes / 1024 * c->window_b + c->window_groups) +

@@ -19,7 +19,7 @@ _Static_assert(sizeof(window_plan) <= MC_PLAN_BYTES, "a plan is made where there
 static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     window_plan *plan = out;
     *plan = (window_plan){.problem = sddmm_problem_of(point, complaints),
-                          .items = sddmm_items_of(point, true),
+                          .items = sddmm_items_of(point, true, (int)point[F_INTERLEAVE]),
                           .prefetch = point[F_PREFETCH] != 0};
     plan_window(plan);
     window_check(point, plan, complaints);
@@ -59,7 +59,8 @@ static void facts(const void *data, mc_facts *facts) {
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const window_plan *plan = data;
     size_t length = sddmm_items_name(&plan->problem, &plan->items, name);
-    sddmm_name_add(name, length, "_c%d", (int)plan->items.window);
+    length = sddmm_name_add(name, length, "_c%d", (int)plan->items.window);
+    if (plan->items.at_once > 1) sddmm_name_add(name, length, "_i%d", plan->items.at_once);
 }
 
 static const char *how(const void *plan) {
