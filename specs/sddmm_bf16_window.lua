@@ -13,9 +13,10 @@ k   = 256                       -- fixed: a column is 512 bytes of shared memory
 order      = "bcrs"             -- C vector after vector; also "srbcrs16", "srbcrs32"
 window     = {256, 128, 192, 384, 320}
 warps      = {16, 12, 8}        -- warps of a thread block
-groups     = {8, 4}             -- 16 * groups vectors of a row block are a warp's work, for which it loads A once
+groups     = {8, 4, 2}          -- 16 * groups vectors of a row block are a warp's work, for which it loads A once
 tile_k     = 256                -- not less than k
 interleave = {2, 1}             -- groups whose mma take turns
+staging    = {"tma", "async"}   -- how columns come to shared memory: by tensor copies, of sm_90 and later, or by threads
 prefetch   = "off"              -- on: load the next vectors' rows of A before these are computed; of interleave = 1 alone
 
 -- m, n, lda and ldb stay open; lda and ldb must be multiples of 8.

@@ -105,7 +105,8 @@ static void put_indices(const plan *p, const item *it, const int32_t *columns, i
     if (form->windows)
         sampled_put_entries(&(sampled_item){.groups = form->groups,
                                             .first_column = window * form->window,
-                                            .count = it->count},
+                                            .count = it->count,
+                                            .pair_bit = form->pair_bit},
                             columns, indices);
     else
         for (int i = 0; i < item_slots(form); i++) indices[sampled_index_place(i, form->groups)] = columns[i];
@@ -413,11 +414,14 @@ mc_status mc_sampled_unpack(const mc_packed *packed, int vec, const mc_sampled *
 /* -- As rows ------------------------------------------------------------------------------------------ */
 
 static mc_status form_of(const mc_kernel *kernel, mc_sampled *form, mc_diag *diag) {
+    enum { TENSOR_COPIES_BIT = 2 };
     const char *mask = mc_kernel_field_text(kernel, "mask"), *format = mc_kernel_contract(kernel)->format;
+    const char *staging = mc_kernel_field_text(kernel, "staging");
     *form = (mc_sampled){.groups = (int)mc_kernel_field(kernel, "groups"),
                          .window = mc_kernel_field(kernel, "window"),
                          .values = mask != NULL && strcmp(mask, "values") == 0,
                          .windows = strcmp(format, format_sampled_windows.name) == 0};
+    if (staging != NULL && strcmp(staging, "tma") == 0) form->pair_bit = TENSOR_COPIES_BIT;
     return mc_order_of(kernel, &form->order, diag);
 }
 
@@ -458,7 +462,7 @@ const packed_format format_sampled_windows = {.name = "sampled-windows",
                                               .kind = MATRIX_VECTORS,
                                               .unit = MC_U8,
                                               .cols = "n",
-                                              .form = "vec order groups window mask",
+                                              .form = "vec order groups window mask staging",
                                               .pack = pack,
                                               .pack_values = pack_values,
                                               .unpack = unpack};

@@ -45,6 +45,9 @@ typedef struct mc_sampled {
        where that slot has no vector. Slots are in such an order that rows 2 q and 2 q + 1 have an even column
        and an odd one as often as that goes, those in use in the first mma. */
     bool windows;
+    /* Of sampled-windows. 0: such pairs are of an even column and an odd one; 2: of columns, counted from the
+       window's first, that differ in bit 2, as tensor copies want it */
+    int pair_bit;
 } mc_sampled;
 /*   items        s32[items][4]               row block, first slot, slots (padding is counted), 0
      col_idx      s32[items][8][2 * groups]   the column of the item's slot 16 j + 8 h + g at [g][2 j + h];

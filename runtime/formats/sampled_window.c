@@ -1,8 +1,9 @@
 /* The order of an item's vectors in sampled-windows.
  *
  * The kernel has the window's columns in shared memory (gen/sddmm_window.c), and rows 2 q and 2 q + 1 of an
- * mma are read together: without a bank conflict where one's column is even and the other's odd. So these are
- * made pairs, as far as they go, and the rest of either kind among themselves. Both kinds ascend, so that
+ * mma are read together: without a bank conflict where one's column is even and the other's odd, or, as
+ * tensor copies lay columns, one's has bit 2 and the other's has not. So these are made pairs, as far as they
+ * go, and the rest of either kind among themselves. Both kinds ascend, so that
  * what is stored together lies near by. A slot without a vector reads column 0. */
 #include <inttypes.h>
 #include "formats/sampled_window.h"
@@ -16,7 +17,7 @@ static void sort_slots(const sampled_item *item, const int32_t *columns, int row
     for (int none = 0; none < 2; none++)
         for (int slot = 0; slot < rows; slot++) {
             if ((columns[slot] < 0) != none) continue;
-            kind *of = &kinds[none ? 0 : (columns[slot] - item->first_column) % 2];
+            kind *of = &kinds[none ? 0 : (columns[slot] - item->first_column) >> item->pair_bit & 1];
             of->slots[of->count++] = slot;
         }
 }

@@ -13,6 +13,7 @@ typedef struct sampled_item {
     int groups;
     int64_t first_column; /* its window's first column */
     int count;            /* for sampled_put_entries: slots in use */
+    int pair_bit;         /* likewise: the bit of a column in which those of a pair differ */
     int64_t number, cols; /* for sampled_get_entries: the item's number, for messages; the mask's columns */
 } sampled_item;
 

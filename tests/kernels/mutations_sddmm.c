@@ -372,6 +372,17 @@ static const mc_setting float_window_kernels[][MUTATION_SETTINGS] = {
      {"rhs", "f16"},
      {"out", "f16"},
      {"scale", "column"}},
+    {{"k", "128"},
+     {"tile_k", "128"},
+     {"window", "64"},
+     {"groups", "4"},
+     {"warps", "2"},
+     {"interleave", "2"},
+     {"staging", "tma"},
+     {"prefetch", "off"},
+     {"lhs", "f16"},
+     {"rhs", "f16"},
+     {"out", "f32"}},
 };
 
 static const mc_setting float_dense_kernels[][MUTATION_SETTINGS] = {

@@ -42,6 +42,7 @@ static const struct run {
      96,
      0,
      0},
+    {{MC_SAMPLE_ONE, true}, "method=window window=24 warps=4 groups=2 staging=tma", 128, 96, 96, 0, 0},
     {{MC_SAMPLE_ONE, true}, "method=dense warps=4 tile_rows=32 tile_n=32", 0, 80, 80, 0, 0},
 };
 

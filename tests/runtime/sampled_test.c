@@ -234,8 +234,8 @@ static int32_t column_at(const mc_packed *packed, const mc_sampled *form, int64_
     return column;
 }
 
-/* Rows 2 q and 2 q + 1 of an item's mma have an even column and an odd one as often as there are such; slots in use come first; an
-   index without a vector says column 0. */
+/* Rows 2 q and 2 q + 1 of an item's mma have columns of both kinds, of which one has the bit pair_bit, as often as there are such;
+   slots in use come first; an index without a vector says column 0. */
 static void check_pairs(const mc_sampled *form, const mc_packed *packed) {
     const int32_t(*items)[4] = mc_packed_find(packed, "items")->data,
           *indices = mc_packed_find(packed, "col_idx")->data;
@@ -246,9 +246,10 @@ static void check_pairs(const mc_sampled *form, const mc_packed *packed) {
             int32_t index = indices[(r % 8 * form->groups + r / 16) * 2 + r / 8 % 2];
             wrong += ((index >> 16 & 0x7fff) < rows) != (r < rows) || (index < 0 && (index & 0xffff) != 0);
             if (r >= rows) continue;
-            odds += index & 1;
-            if (r % 2) alike += before == (index & 1);
-            before = index & 1;
+            int kind = index >> form->pair_bit & 1;
+            odds += kind;
+            if (r % 2) alike += before == kind;
+            before = kind;
         }
         wrong += alike != abs(rows - 2 * odds) / 2;
     }
@@ -344,9 +345,11 @@ static void test_masks(mc_diag *diag) {
             for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
                 for (int i = 0; i < 5; i++) {
                     mc_vsparse mask = make_mask(&patterns[p], vecs[i], diag);
-                    mc_sampled form = {1 << i % 4, windows[w], orders[order], i % 2 == 0, false};
+                    mc_sampled form = {1 << i % 4, windows[w], orders[order], i % 2 == 0, false, 0};
                     check_mask(&mask, &form, diag);
                     form.windows = form.window > 0;
+                    if (form.windows) check_mask(&mask, &form, diag);
+                    form.pair_bit = 2;
                     if (form.windows) check_mask(&mask, &form, diag);
                     mc_vsparse_free(&mask);
                 }

@@ -36,6 +36,7 @@ enum {
     F_LDA,
     F_LDB,
     F_INTERLEAVE,
+    F_STAGING,
     SDDMM_FIELDS
 };
 

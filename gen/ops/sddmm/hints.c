@@ -20,7 +20,7 @@ const mc_hint sddmm_hints[] = {
     {" threads num_threads block_size ", "a thread block has 32 threads a warp: set warps"},
     {" prefetch_rhs prefetch_b ", "prefetch is that of B, prefetch_lhs that of A"},
     {" prefetch_a ", "prefetch_lhs is that of A"},
-    {" staging kernel algorithm ",
+    {" kernel algorithm ",
      "method says how columns of B reach the mma, lhs_in where a warp keeps its rows of A"},
     {" smem shared shared_memory ",
      "lhs_in = \"shared\" keeps rows of A in shared memory, method = \"window\" columns of B"},

@@ -119,6 +119,14 @@ const char *sddmm_computes(const void *plan) {
 
 /* -- Contract ----------------------------------------------------------------------------------------- */
 
+static void add_ld(const sddmm_problem *p, bool is_b, unsigned multiple, mc_contract *c) {
+    sddmm_values values = is_b ? p->arithmetic.rhs : p->arithmetic.lhs;
+    int bytes = element_bytes(values);
+    if (!multiple && values_in_pairs(values)) multiple = 2;
+    int64_t limit = bytes > 1 ? INT32_MAX / bytes : 0;
+    add_constraint(c, (mc_constraint){is_b ? "ldb" : "lda", multiple, limit, ROWS_FIT});
+}
+
 static void add_side(const sddmm_problem *p, bool is_b, unsigned multiple, mc_contract *c) {
     const sddmm_arithmetic *a = &p->arithmetic;
     sddmm_values values = is_b ? a->rhs : a->lhs;
@@ -127,9 +135,7 @@ static void add_side(const sddmm_problem *p, bool is_b, unsigned multiple, mc_co
     if (!is_b) which = SDDMM_MATRIX_A;
     const char *doc = sddmm_matrix_doc(a, which);
     add_param(c, (mc_param){is_b ? "b" : "a", "u64", MC_PARAM_ARRAY, (unsigned)align, doc});
-    if (!multiple && values_in_pairs(values)) multiple = 2;
-    int64_t limit = bytes > 1 ? INT32_MAX / bytes : 0;
-    add_constraint(c, (mc_constraint){is_b ? "ldb" : "lda", multiple, limit, ROWS_FIT});
+    add_ld(p, is_b, multiple, c);
 }
 
 static void add_c(const sddmm_problem *p, mc_contract *c) {
@@ -142,6 +148,17 @@ void sddmm_add_matrices(const sddmm_problem *p, unsigned a_multiple, unsigned b_
     add_side(p, false, a_multiple, c);
     add_side(p, true, b_multiple, c);
     add_c(p, c);
+}
+
+void sddmm_add_matrices_but_b(const sddmm_problem *p, unsigned a_multiple, unsigned b_multiple,
+                              mc_contract *c) {
+    add_side(p, false, a_multiple, c);
+    add_ld(p, true, b_multiple, c);
+    add_c(p, c);
+}
+
+void sddmm_add_map(const sddmm_problem *p, const mc_map_param *map, mc_contract *c) {
+    add_map(c, *map, sddmm_matrix_doc(&p->arithmetic, SDDMM_MATRIX_COLUMNS));
 }
 
 void sddmm_add_shapes(const sddmm_problem *p, mc_contract *c) {

@@ -68,6 +68,11 @@ size_t sddmm_name_add(char name[MC_MAX_ENTRY], size_t length, const char *format
 /* Add to the contract what follows the packed arrays: A, B and C, of which rows of A and B must be multiples
    of so many elements (0: what their type wants); and k, lda, ldb. Then, behind all parameters, the rest. */
 void sddmm_add_matrices(const sddmm_problem *p, unsigned a_multiple, unsigned b_multiple, mc_contract *c);
+/* The same without B itself, which is then a tensor map, the last parameter: so the others lie side by side
+   in constant memory. */
+void sddmm_add_matrices_but_b(const sddmm_problem *p, unsigned a_multiple, unsigned b_multiple,
+                              mc_contract *c);
+void sddmm_add_map(const sddmm_problem *p, const mc_map_param *map, mc_contract *c);
 void sddmm_add_shapes(const sddmm_problem *p, mc_contract *c);
 void sddmm_end_contract(const sddmm_problem *p, mc_contract *c);
 

@@ -28,6 +28,18 @@ static void check_interleave(const window_plan *plan, mc_complaints *complaints)
         complain(complaints, F_INTERLEAVE, "%d groups at once want prefetch = \"off\"", plan->items.at_once);
 }
 
+static void check_tensor(const int64_t *point, const window_plan *plan, mc_complaints *complaints) {
+    const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
+    int box = window_box(plan);
+    if (!arch->tma) complain(complaints, F_STAGING, "%s has no tensor memory accelerator", arch->target);
+    if (plan->problem.batch) complain(complaints, F_STAGING, "\"tma\" copies from one B: \"async\"");
+    if (plan->items.window % box || box % (WINDOW_SWIZZLED / WINDOW_BANKS))
+        complain(complaints, F_WINDOW,
+                 "staging = \"tma\" wants a multiple of %d columns, which copies of up to %d make equally, "
+                 "not %lld",
+                 WINDOW_SWIZZLED / WINDOW_BANKS, WINDOW_MAX_BOX, (long long)plan->items.window);
+}
+
 static void check_ld(int field, int64_t ld, int unit, mc_complaints *complaints) {
     if (ld != MC_OPEN && ld % unit)
         complain(complaints, field, "method = \"window\" wants a multiple of %d", unit);
@@ -80,6 +92,8 @@ void window_check(const int64_t *point, const window_plan *plan, mc_complaints *
     sddmm_check_panel(p, &plan->items, complaints);
     check_k(plan, complaints);
     check_interleave(plan, complaints);
+    if (plan->tensor && plan->items.window > 0 && plan->items.window <= SAMPLED_MAX_WINDOW)
+        check_tensor(point, plan, complaints);
     check_ld(F_LDA, p->lda, sddmm_a_multiple(&p->arithmetic), complaints);
     check_ld(F_LDB, p->ldb, p->arithmetic.unit_k, complaints);
     check_shared(point, plan, complaints);

@@ -17,16 +17,24 @@
 
 /* -- Items -------------------------------------------------------------------------------------------- */
 
-/* Sets this warp's first item, the window's last one, and what leads from an item to the next. */
-static void emit_range(window_emitter *w, mc_reg window) {
+/* Asks for the window's first item, which it returns, and the one behind its last. */
+static mc_reg emit_bounds(window_emitter *w, mc_reg window) {
     mc_builder *b = w->b;
     window_items *r = &w->range;
-    mc_reg blocks = load_special(b, "blocks", "nctaid.y");
-    r->item = load_special(b, "item", "ctaid.y"), r->last = b32(b, "last_item");
-    r->two_items = b32(b, "two_items");
+    r->last = b32(b, "last_item");
     mc_reg at = mad_wide(b, "window_at", window, I(WORD), load_array(b, "window_ptr"));
     mc_reg first = ldr_b32(b, "first_item", AT(at, 0));
     EMIT(b, ldr_b32, r->last, AT(at, WORD));
+    return first;
+}
+
+/* Sets this warp's first item, the window's last one, and what leads from an item to the next. */
+static void emit_range(window_emitter *w, mc_reg first) {
+    mc_builder *b = w->b;
+    window_items *r = &w->range;
+    mc_reg blocks = load_special(b, "blocks", "nctaid.y");
+    r->item = load_special(b, "item", "ctaid.y");
+    r->two_items = b32(b, "two_items");
     note(b, "what this warp's items of the first two turns add up to");
     r->two_turns = mul_s32(b, "two_turns", blocks, I(2 * w->plan->problem.warps));
     EMIT(b, mad_s32, r->two_items, first, I(2), r->two_turns);
@@ -128,9 +136,9 @@ static void emit_items(window_emitter *w) {
     mc_builder *b = w->b;
     const window_items *r = &w->range;
     mc_label next = label(b, "ITEMS"), first = label(b, "FIRST_ITEM"), end = label(b, "ITEM_END"),
-             done = label(b, "DONE");
+             done = label(b, "DONE"), lacking = w->plan->tensor ? label(b, "NO_ITEM") : done;
     heading(b, "Items");
-    EMIT_IF(b, r->none, bra_uni, TO(done));
+    EMIT_IF(b, r->none, bra_uni, TO(lacking));
     EMIT(b, bra_uni, TO(first));
     set_label(b, next);
     emit_ask(w, r->item, !w->plan->prefetch, false);
@@ -140,6 +148,12 @@ static void emit_items(window_emitter *w) {
     emit_groups(w, end);
     set_label(b, end);
     EMIT_IF(b, r->more, bra_uni, TO(next));
+    if (w->plan->tensor) {
+        EMIT(b, bra_uni, TO(done));
+        set_label(b, lacking);
+        note(b, "copies have landed before the thread block ends");
+        for (int pair = 0; pair < window_pairs(w->plan); pair++) window_tma_wait(w, "LAST", pair);
+    }
     set_label(b, done);
     EMIT_RET(b);
 }
@@ -156,7 +170,7 @@ static void declare_items(window_emitter *w) {
     b32_array(b, "next_record", WINDOW_RECORD, r->next_words);
     r->at = b64(b, "item_at"), r->more = pred(b, "more");
     window_declare_groups(w);
-    r->clamped = w->column; /* scratch of either */
+    r->clamped = w->columns.column; /* scratch of either */
     w->lhs.row = b32(b, "row"), w->lhs.at[0] = b64(b, "a_at");
     if (window_octets(w) > 1) w->lhs.at[1] = b64(b, "a_at_below");
     if (items->groups > 1) w->last = pred(b, "last");
@@ -168,7 +182,7 @@ static void emit_lane_addresses(window_emitter *w, mc_reg columns) {
     w->range.indices = mad_wide(b, "lane_indices", w->place.g, I(2 * w->plan->items.groups * WORD),
                                 load_array(b, "col_idx"));
     w->lhs.array = load_array(b, "a");
-    w->lane = mad_s32(b, "lane_columns", w->place.t, I(SDDMM_UNIT), columns);
+    w->columns.lane = mad_s32(b, "lane_columns", w->place.t, I(SDDMM_UNIT), columns);
 }
 
 /* Emits what items have in common, and loads this warp's first one, while the window is on its way. */
@@ -188,6 +202,7 @@ static void emit_first_item(window_emitter *w, mc_reg first_column) {
     sddmm_declare_panel(&w->lhs.panel, &w->multiplier, window_octets(w), plan->items.chunks, plan->prefetch);
     w->range.none = setp_lt(b, "none", w->range.last, w->range.item);
     emit_ask(w, w->range.clamped, true, true);
+    if (plan->tensor) return;
     EMIT_BARE(b, cp_async_wait_all);
     EMIT(b, bar_sync, I(0));
 }
@@ -197,9 +212,13 @@ static window_source emit_source(window_emitter *w, mc_reg first_column) {
     mc_builder *b = w->b;
     const sddmm_problem *p = &w->plan->problem;
     const sddmm_arithmetic *a = &p->arithmetic;
-    window_source source = {.first_column = first_column, .n = load_shape(b, "n", p->n == MC_OPEN)};
-    mc_reg lda = load_shape(b, "lda", p->lda == MC_OPEN), ldb = load_shape(b, "ldb", p->ldb == MC_OPEN);
+    bool tensor = w->plan->tensor; /* B is a map then, which has its own n and ldb */
+    window_source source = {.first_column = first_column,
+                            .n = load_shape(b, "n", p->n == MC_OPEN && !tensor)};
+    mc_reg lda = load_shape(b, "lda", p->lda == MC_OPEN),
+           ldb = load_shape(b, "ldb", p->ldb == MC_OPEN && !tensor);
     w->lhs.row_bytes = sddmm_emit_row_bytes(b, "a_row_bytes", a->lhs, p->lda, lda);
+    if (tensor) return source;
     source.column_bytes = sddmm_emit_row_bytes(b, "b_row_bytes", a->rhs, p->ldb, ldb);
     source.array = load_array(b, "b");
     return source;
@@ -208,7 +227,7 @@ static window_source emit_source(window_emitter *w, mc_reg first_column) {
 void window_emit(const void *data, mc_builder *b) {
     const window_plan *plan = data;
     window_emitter emitter = {.plan = plan, .b = b}, *w = &emitter;
-    shared_dynamic(b, "columns", WINDOW_BANKS);
+    shared_dynamic(b, "columns", plan->tensor ? WINDOW_SWIZZLED : WINDOW_BANKS);
     b->fills_shared = true;
     if (plan->problem.arithmetic.kind->real) b->spare += WINDOW_REAL_SPARE * plan->items.at_once;
     sddmm_begin(&plan->problem, b);
@@ -219,11 +238,19 @@ void window_emit(const void *data, mc_builder *b) {
     mc_reg columns = mov_shared(b, "shared_columns", NAME("columns"));
     mc_reg first_column = mul_s32(b, "first_column", window, I(plan->items.window));
     window_source source = emit_source(w, first_column);
-    emit_range(w, window);
+    mc_reg first_item = emit_bounds(w, window);
+    if (plan->tensor) {
+        emit_grid_wait(b, plan->problem.overlap, "A or B");
+        window_tma_copy(w, first_column, columns);
+        EMIT(b, bar_sync, I(0));
+    }
+    emit_range(w, first_item);
     declare_items(w);
     emit_lane_addresses(w, columns);
-    emit_grid_wait(b, plan->problem.overlap, "A or B");
-    window_emit_copy(plan, b, &w->place, &source, columns);
+    if (!plan->tensor) {
+        emit_grid_wait(b, plan->problem.overlap, "A or B");
+        window_emit_copy(plan, b, &w->place, &source, columns);
+    }
     emit_first_item(w, first_column);
     emit_items(w);
 }

@@ -6,6 +6,8 @@
 enum { REGISTERS = 48 /* of a thread */ };
 /* How long groups take whose mma take turns, of what they take one after another. */
 static const double in_turn = .7;
+/* How long a tensor copy takes, of the same by threads. */
+static const double tensor_copy = .6;
 
 /* A row block's part in a window of V vectors on average: how many runs of SLOTS, the last one partly
    empty. */
@@ -24,7 +26,7 @@ static double time_of(const window_plan *plan, const sddmm_situation *s) {
     double beside =
         model_least(model_most(1, floor(multiprocessors * resident / windows)), ceil(s->row_blocks / warps));
     double blocks = windows * beside, rounds = ceil(windows / (multiprocessors * resident));
-    double copy = columns * s->b_bytes / 1024 * c->window_copy;
+    double copy = columns * s->b_bytes / 1024 * c->window_copy * (plan->tensor ? tensor_copy : 1);
     double each = model_most(1, items / (blocks * warps) * rounds);
     double item = c->window_item * (plan->prefetch ? c->window_ahead : 1) +
                   groups / model_most(items, 1) * c->window_group * (s->b_bytes / 256 + .2) *

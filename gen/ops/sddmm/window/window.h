@@ -10,25 +10,47 @@ enum {
     WINDOW_CHUNK = 4 * SDDMM_UNIT, /* bytes */
     WINDOW_CHUNK_SHIFT = 6,
     WINDOW_BANKS = 2 * WINDOW_CHUNK, /* bytes of a row of all banks */
-    WINDOW_RECORD = 3,               /* words of an item that are read */
-    WINDOW_XOR_AND = 0x78,           /* lop3's table of a ^ (b & c) */
-    WINDOW_REAL_SPARE = 16,          /* registers beyond those alive, without which ptxas 13 spills floats */
+    WINDOW_SWIZZLE_SHIFT = 4,
+    WINDOW_SWIZZLE = 0x70, /* bits of an address that a tensor copy changes over, by bits 7 to 9 */
+    WINDOW_SWIZZLED = 8 * WINDOW_BANKS, /* bytes after which it begins again */
+    WINDOW_MAX_BOX = 256,               /* columns of a tensor copy */
+    WINDOW_BARRIER = 8,                 /* bytes of an mbarrier */
+    WINDOW_RECORD = 3,                  /* words of an item that are read */
+    WINDOW_XOR_AND = 0x78,              /* lop3's table of a ^ (b & c) */
+    WINDOW_REAL_SPARE = 16, /* registers beyond those alive, without which ptxas 13 spills floats */
 };
 
 typedef struct window_plan {
     sddmm_problem problem;
     sddmm_items items;
     bool prefetch;
-    unsigned shared_bytes; /* the window's columns */
+    bool tensor;            /* columns come by tensor copies */
+    unsigned columns_bytes; /* of shared memory: the window's columns */
+    unsigned shared_bytes;  /* these, and what is behind them */
 } window_plan;
 
 /* Bytes of a column of B. */
 static inline int window_column_bytes(const window_plan *plan) {
     return (int)values_bytes(plan->problem.arithmetic.rhs, plan->problem.k);
 }
-/* Whether odd columns have each two chunks changed over (group.c, "Banks"). */
+/* Pairs of chunks: 128 bytes of a column, the last one perhaps half empty. */
+static inline int window_pairs(const window_plan *plan) { return (plan->items.chunks + 1) / 2; }
+/* From a column to the next, and from a pair of chunks to the next, in shared memory: tensor copies lay a
+   pair of all columns together, threads a column's pairs. */
+static inline int window_column_step(const window_plan *plan) {
+    return plan->tensor ? WINDOW_BANKS : window_column_bytes(plan);
+}
+static inline int window_pair_step(const window_plan *plan) {
+    return plan->tensor ? (int)plan->items.window * WINDOW_BANKS : WINDOW_BANKS;
+}
+/* Columns of a tensor copy. */
+static inline int window_box(const window_plan *plan) {
+    int copies = ((int)plan->items.window + WINDOW_MAX_BOX - 1) / WINDOW_MAX_BOX;
+    return ((int)plan->items.window + copies - 1) / copies;
+}
+/* Whether some columns have each two chunks changed over (group.c, "Banks"). */
 static inline bool window_swaps(const window_plan *plan) {
-    return window_column_bytes(plan) % WINDOW_BANKS == 0;
+    return plan->tensor || window_column_bytes(plan) % WINDOW_BANKS == 0;
 }
 
 void window_check(const int64_t *point, const window_plan *plan, mc_complaints *complaints);
@@ -53,6 +75,14 @@ typedef struct window_lhs {
     sddmm_panel panel;
 } window_lhs;
 
+/* The window in shared memory. */
+typedef struct window_columns {
+    mc_reg lane;        /* its address + 16 t */
+    mc_reg column, odd; /* scratch */
+    mc_reg barriers;    /* tensor copies: the address of mbarriers, one for each pair of chunks */
+    mc_reg passed;      /* likewise, scratch: whether one's phase is over */
+} window_columns;
+
 /* Registers of a group that is multiplied: the columns of the window that this lane reads for it, and its
    sums. */
 typedef struct window_group {
@@ -68,8 +98,7 @@ typedef struct window_emitter {
     sddmm_multiplier multiplier;
     window_items range;
     window_lhs lhs;
-    mc_reg lane;        /* the window's shared address + 16 t */
-    mc_reg column, odd; /* scratch */
+    window_columns columns;
     window_group group[WINDOW_MAX_INTERLEAVE];
     mc_reg words[WINDOW_RECORD], index[2 * SDDMM_MAX_GROUPS]; /* of this warp's item */
     mc_reg last; /* scratch: whether the item lacks the next group */
@@ -89,6 +118,14 @@ typedef struct window_source {
 /* Copies the window's columns to the shared address TO. */
 void window_emit_copy(const window_plan *plan, mc_builder *b, const thread_place *place,
                       const window_source *source, mc_reg to);
+
+/* -- tma.c: the same by tensor copies ----------------------------------------------------------------- */
+
+/* One thread asks for all copies to the shared address TO. Others may wait for them behind the next barrier
+   of the thread block. */
+void window_tma_copy(window_emitter *w, mc_reg first_column, mc_reg to);
+/* Waits until pair PAIR of all columns is there. NAME is what its labels begin with. */
+void window_tma_wait(const window_emitter *w, const char *name, int pair);
 
 /* -- group.c: groups of an item are multiplied --------------------------------------------------------- */
 
