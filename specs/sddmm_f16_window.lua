@@ -11,7 +11,7 @@ vec = 8                         -- rows of a nonzero vector
 k   = 256                       -- fixed: a column is 512 bytes of shared memory
 
 order      = "bcrs"             -- C vector after vector; also "srbcrs16", "srbcrs32"
-window     = {256, 128, 192, 384, 320}
+window     = {256, 128, 192, 384, 288}
 warps      = {16, 12, 8}        -- warps of a thread block
 groups     = {8, 4, 2}          -- 16 * groups vectors of a row block are a warp's work, for which it loads A once
 tile_k     = 256                -- not less than k

@@ -1,7 +1,7 @@
 /* The window SDDMM: a thread block's window of columns of B to shared memory by tensor copies, 128 bytes of
- * up to 256 columns each, swizzled (group.c, "Banks"). Columns beyond the last one are zeros, and what is beyond
- * k. Each 128 bytes have an mbarrier, so that a warp's first groups are multiplied while the rest is on its
- * way.
+ * up to 256 columns each, swizzled (group.c, "Banks"). Columns beyond the last one are zeros, and so is what
+ * lies beyond k. Each 128 bytes have an mbarrier, so that a warp's first groups are multiplied while the rest
+ * is on its way.
  *
  * Thread blocks that run side by side want the same columns, which the L2 cache brings to all of them at once
  * where they ask in the same order: so one thread asks for all, in order. */
