@@ -130,6 +130,8 @@ static void read_facts(variant *v) {
     json_t *root = text == NULL ? NULL : json_loads(text, 0, NULL);
     const json_t *facts = json_object_get(root, "facts");
     const char *staging = mc_kernel_field_text(v->kernel, "staging");
+    bool sampled =
+        mc_kernel_field_text(v->kernel, "method") != NULL; /* an SDDMM, whose floor has no tiles of B */
     const char *order = mc_kernel_field_text(v->kernel, "order");
     int small = order != NULL && strcmp(order, "paper") == 0 ? 4 : 1; /* m8n8k16 for one of m16n8k32 */
     v->facts = (variant_facts){.stride = mc_kernel_field(v->kernel, "stride"),
@@ -138,7 +140,7 @@ static void read_facts(variant *v) {
                                .tile_columns = fact(facts, "tile_columns"),
                                .group_mma = fact(facts, "group_mma"),
                                .panel_k = fact(facts, "panel_k"),
-                               .staged = staging != NULL &&
+                               .staged = staging != NULL && !sampled &&
                                          (strcmp(staging, "tma") == 0 || strcmp(staging, "async") == 0)};
     json_decref(root);
     free(text);

@@ -244,6 +244,7 @@ static void read_kernel(sweep *s) {
     if (kernel) CHECK(problem_kind_of(kernel, &s->kind, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     if (kernel) CHECK(mc_type_of(kernel, "out", &s->out, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     const char *staging = kernel ? mc_kernel_field_text(kernel, "staging") : NULL;
+    if (s->kind.op == OPERATOR_SDDMM) staging = NULL; /* of method "window", which wants 16 either way */
     s->unit = !staging ? 1 : strcmp(staging, "tma") == 0 ? 16 : strcmp(staging, "async") == 0 ? 4 : 1;
     s->outputs = edge_tables[s->kind.op].outputs;
     s->a_unit = 1;
