@@ -116,7 +116,7 @@ typedef struct mc_map_param {
     const char *param, *array, *type;
     const char *rows, *cols, *ld;
     unsigned box_rows, box_cols, swizzle;
-    unsigned element_bytes; /* 1 or 2 */
+    unsigned element_bytes; /* 1, 2 or 4 */
     /* elements of ARRAY in a byte, 1 or 2; cols is divided by it and rounded up, ld is divided by it */
     unsigned per_byte;
 } mc_map_param;

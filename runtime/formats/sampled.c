@@ -19,7 +19,10 @@ typedef struct item {
     int32_t block, first, count, window;
 } item;
 
-enum { ITEM_FIELDS = sizeof(item) / sizeof(int32_t) };
+enum {
+    ITEM_FIELDS = sizeof(item) / sizeof(int32_t),
+    TENSOR_COPIES_BIT = 2, /* pair_bit: the bit that changes the halves of 128 bytes over there */
+};
 
 typedef struct plan {
     const mc_vsparse *mask;
@@ -130,6 +133,9 @@ static mc_status check_form(const mc_sampled *form, mc_diag *diag) {
     if (form->windows && (form->window < 1 || form->window > SAMPLED_MAX_WINDOW))
         return mc_fail(diag, MC_USAGE, "windows of %" PRId64 " columns: must be 1 to %d", form->window,
                        (int)SAMPLED_MAX_WINDOW);
+    if (form->pair_bit != 0 && form->pair_bit != TENSOR_COPIES_BIT)
+        return mc_fail(diag, MC_USAGE, "pairs of columns by bit %d: must be 0 or %d", form->pair_bit,
+                       (int)TENSOR_COPIES_BIT);
     return MC_OK;
 }
 
@@ -414,7 +420,6 @@ mc_status mc_sampled_unpack(const mc_packed *packed, int vec, const mc_sampled *
 /* -- As rows ------------------------------------------------------------------------------------------ */
 
 static mc_status form_of(const mc_kernel *kernel, mc_sampled *form, mc_diag *diag) {
-    enum { TENSOR_COPIES_BIT = 2 };
     const char *mask = mc_kernel_field_text(kernel, "mask"), *format = mc_kernel_contract(kernel)->format;
     const char *staging = mc_kernel_field_text(kernel, "staging");
     *form = (mc_sampled){.groups = (int)mc_kernel_field(kernel, "groups"),

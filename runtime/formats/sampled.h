@@ -42,12 +42,10 @@ typedef struct mc_sampled {
     bool values; /* C is multiplied by the mask's values */
     /* The format is sampled-windows: window is 1 to 65536, and at [g][2 j + h] col_idx has for row 8 h + g of
        the item's mma j a column, counted from the window's first, | its slot in the item << 16; the sign
-       where that slot has no vector. Slots are in such an order that rows 2 q and 2 q + 1 have an even column
-       and an odd one as often as that goes, those in use in the first mma. */
+       where that slot has no vector. Slots are in such an order that of rows 2 q and 2 q + 1 one has a column
+       with bit pair_bit and the other one without, as often as that goes, those in use in the first mma. */
     bool windows;
-    /* Of sampled-windows. 0: such pairs are of an even column and an odd one; 2: of columns, counted from the
-       window's first, that differ in bit 2, as tensor copies want it */
-    int pair_bit;
+    int pair_bit; /* 0: even and odd columns; 2: as tensor copies want it */
 } mc_sampled;
 /*   items        s32[items][4]               row block, first slot, slots (padding is counted), 0
      col_idx      s32[items][8][2 * groups]   the column of the item's slot 16 j + 8 h + g at [g][2 j + h];

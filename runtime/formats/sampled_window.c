@@ -1,10 +1,10 @@
 /* The order of an item's vectors in sampled-windows.
  *
- * The kernel has the window's columns in shared memory (gen/sddmm_window.c), and rows 2 q and 2 q + 1 of an
- * mma are read together: without a bank conflict where one's column is even and the other's odd, or, as
- * tensor copies lay columns, one's has bit 2 and the other's has not. So these are made pairs, as far as they
- * go, and the rest of either kind among themselves. Both kinds ascend, so that
- * what is stored together lies near by. A slot without a vector reads column 0. */
+ * The kernel has the window's columns in shared memory (gen/ops/sddmm/window/), and rows 2 q and 2 q + 1
+ * of an mma are read together: without a bank conflict where one's column is even and the other's odd, or,
+ * as tensor copies lay columns, where one's has bit 2 and the other's has not. So these are made pairs, as
+ * far as they go, and the rest of either kind among themselves. Both kinds ascend, so that what is stored
+ * together lies near by. A slot without a vector reads column 0. */
 #include <inttypes.h>
 #include "formats/sampled_window.h"
 

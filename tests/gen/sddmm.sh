@@ -169,9 +169,9 @@ expect 0 'interleave=2' float_window arch=sm_89 lhs=e4m3 rhs=e4m3 interleave=2 p
 expect 0 'b_map    b8' float_window arch=sm_90 staging=tma
 expect 0 'one thread asks for 128 bytes of them at a time' float_window arch=sm_90 staging=tma interleave=2 prefetch=off
 expect 2 'staging: sm_80 has no tensor memory accelerator' float_window arch=sm_80 staging=tma
-expect 2 'staging: "tma" copies from one B: "async"' float_window arch=sm_90 staging=tma batch=on
+expect 2 'staging: "tma" takes no batches: "async" does' float_window arch=sm_90 staging=tma batch=on
 expect 0 '_tma' float_window arch=sm_90 staging=tma k=96 interleave=1
-expect 2 'window: staging = "tma" wants a multiple of 8 columns, which copies of up to 256 make equally, not 250' float_window arch=sm_90 staging=tma window=250
+expect 2 'window: staging = "tma" wants a multiple of 8 columns, not 250' float_window arch=sm_90 staging=tma window=250
 expect 0 'sddmm_f16' float_window arch=sm_90 staging=tma window=384
 expect 2 'staging: method = "gather" has none' floats staging=tma
 expect 2 'not "s8"' set_fields method=window window=128 k=256 tile_k=256 groups=4 interleave=2 prefetch=off

@@ -497,6 +497,8 @@ static void test_refused(mc_diag *diag) {
         mc_sampled form;
         const char *message;
     } forms[] = {{{.groups = 0}, "items of 0 groups: must be 1, 2, 4 or 8"},
+                 {{.groups = 1, .window = 8, .windows = true, .pair_bit = 1},
+                  "pairs of columns by bit 1: must be 0 or 2"},
                  {{.groups = 3}, "items of 3 groups"},
                  {{.groups = 16}, "items of 16 groups"},
                  {{.groups = 1, .window = -2}, "windows of -2 columns"},

@@ -30,14 +30,11 @@ static void check_interleave(const window_plan *plan, mc_complaints *complaints)
 
 static void check_tensor(const int64_t *point, const window_plan *plan, mc_complaints *complaints) {
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
-    int box = window_box(plan);
     if (!arch->tma) complain(complaints, F_STAGING, "%s has no tensor memory accelerator", arch->target);
-    if (plan->problem.batch) complain(complaints, F_STAGING, "\"tma\" copies from one B: \"async\"");
-    if (plan->items.window % box || box % (WINDOW_SWIZZLED / WINDOW_BANKS))
-        complain(complaints, F_WINDOW,
-                 "staging = \"tma\" wants a multiple of %d columns, which copies of up to %d make equally, "
-                 "not %lld",
-                 WINDOW_SWIZZLED / WINDOW_BANKS, WINDOW_MAX_BOX, (long long)plan->items.window);
+    if (plan->problem.batch) complain(complaints, F_STAGING, "\"tma\" takes no batches: \"async\" does");
+    if (window_box(plan) == 0)
+        complain(complaints, F_WINDOW, "staging = \"tma\" wants a multiple of %d columns, not %lld",
+                 WINDOW_SWIZZLED / WINDOW_BANKS, (long long)plan->items.window);
 }
 
 static void check_ld(int field, int64_t ld, int unit, mc_complaints *complaints) {

@@ -1,6 +1,7 @@
 /* The window SDDMM's instructions, from its plan.
  *
  *   this thread block's window of columns of B -> shared memory, by all its warps (copy.c)
+ *                                                      or by one thread (tma.c)
  *   items of the window, one after another: groups of 16 columns from there -> mma -> stores
  *
  * A window's items come longest first (runtime/formats/sampled.h), and are dealt to the warps of all thread
@@ -88,7 +89,7 @@ static void emit_load_a(const window_emitter *w, mc_reg row_block) {
 }
 
 /* Makes the item whose words were loaded, number ITEM, this warp's item. Asks for its indices, its rows of A
-   if ASKS_A, and the next item's words, so that a wait for one of these is no longer than for the other. */
+   if ASKS_A, and the next item's words: all at once, since ptxas may wait for the words as soon as for A. */
 static void emit_ask(const window_emitter *w, mc_reg item, bool asks_a, bool may_lack) {
     mc_builder *b = w->b;
     const window_items *r = &w->range;
@@ -109,8 +110,9 @@ static int groups_at(const window_plan *plan, int first) {
 static void emit_alone(const window_emitter *w, int first, mc_label alone) {
     mc_builder *b = w->b;
     EMIT(b, setp_lt, w->last, item_count(w->words), I(MC_SAMPLED_SLOTS * (first + 1) + 1));
-    for (int half = 0; half < 2 && first > 0; half++)
-        EMIT_IF(b, w->last, mov_b32, w->index[half], w->index[2 * first + half]);
+    if (first > 0)
+        for (int half = 0; half < 2; half++)
+            EMIT_IF(b, w->last, mov_b32, w->index[half], w->index[2 * first + half]);
     EMIT_IF(b, w->last, bra_uni, TO(alone));
 }
 

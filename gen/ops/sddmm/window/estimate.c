@@ -4,9 +4,10 @@
 #include "ops/sddmm/window/window.h"
 
 enum { REGISTERS = 48 /* of a thread */ };
-/* How long groups take whose mma take turns, of what they take one after another. */
+/* Guesses, of which none is fitted: how long groups take whose mma take turns, of what they take one after
+   another. */
 static const double in_turn = .7;
-/* How long a tensor copy takes, of the same by threads. */
+/* And how long a tensor copy takes, of the same by threads. */
 static const double tensor_copy = .6;
 
 /* A row block's part in a window of V vectors on average: how many runs of SLOTS, the last one partly

@@ -12,7 +12,7 @@ enum {
     WINDOW_BANKS = 2 * WINDOW_CHUNK, /* bytes of a row of all banks */
     WINDOW_SWIZZLE_SHIFT = 4,
     WINDOW_SWIZZLE = 0x70, /* bits of an address that a tensor copy changes over, by bits 7 to 9 */
-    WINDOW_SWIZZLED = 8 * WINDOW_BANKS, /* bytes after which it begins again */
+    WINDOW_SWIZZLED = 8 * WINDOW_BANKS, /* bytes after which the swizzle repeats */
     WINDOW_MAX_BOX = 256,               /* columns of a tensor copy */
     WINDOW_BARRIER = 8,                 /* bytes of an mbarrier */
     WINDOW_RECORD = 3,                  /* words of an item that are read */
@@ -26,7 +26,7 @@ typedef struct window_plan {
     bool prefetch;
     bool tensor;            /* columns come by tensor copies */
     unsigned columns_bytes; /* of shared memory: the window's columns */
-    unsigned shared_bytes;  /* these, and what is behind them */
+    unsigned shared_bytes;  /* these, and mbarriers */
 } window_plan;
 
 /* Bytes of a column of B. */
@@ -43,10 +43,12 @@ static inline int window_column_step(const window_plan *plan) {
 static inline int window_pair_step(const window_plan *plan) {
     return plan->tensor ? (int)plan->items.window * WINDOW_BANKS : WINDOW_BANKS;
 }
-/* Columns of a tensor copy. */
+/* Columns of a tensor copy: the most that divide the window in whole swizzles; 0: none do. */
 static inline int window_box(const window_plan *plan) {
-    int copies = ((int)plan->items.window + WINDOW_MAX_BOX - 1) / WINDOW_MAX_BOX;
-    return ((int)plan->items.window + copies - 1) / copies;
+    int unit = WINDOW_SWIZZLED / WINDOW_BANKS, window = (int)plan->items.window;
+    int box = window < WINDOW_MAX_BOX ? window / unit * unit : WINDOW_MAX_BOX;
+    while (box > 0 && window % box) box -= unit;
+    return box;
 }
 /* Whether some columns have each two chunks changed over (group.c, "Banks"). */
 static inline bool window_swaps(const window_plan *plan) {
