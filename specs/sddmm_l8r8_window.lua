@@ -15,6 +15,7 @@ window   = {512, 256, 768}      -- columns
 warps    = {16, 24, 12, 20}     -- warps of a thread block
 groups   = {4, 2}               -- 16 * groups vectors of a row block are a warp's work
 tile_k   = 256                  -- not less than k
+staging  = {"async", "tma"}     -- how columns come to shared memory: by threads, or by tensor copies, of sm_90 and later
 prefetch = {"off", "on"}        -- load the next vectors' rows of A before these are computed
 
 -- m, n, lda and ldb stay open; lda and ldb must be multiples of 16.

@@ -21,6 +21,8 @@
     X(window_item, "window: latency of an item")                                                             \
     X(window_group, "window: latency of a group and 256 bytes")                                              \
     X(window_ahead, "window: factor of an item's latency where rows of A are loaded ahead")                  \
+    X(window_turns, "window: factor of a group's latency where two groups' mma take turns")                  \
+    X(window_tensor, "window: factor of copying where tensor copies do it")                                  \
     X(window_b, "window: a kilobyte of columns of B, read in shared memory")                                 \
     X(window_a, "window: a kilobyte of rows of A")                                                           \
     X(window_items, "window: instructions of an item")                                                       \

@@ -53,10 +53,10 @@ static void check_shared(const int64_t *point, const window_plan *plan, mc_compl
                  (long long)window, plan->shared_bytes, arch->target, arch->shared << 10);
 }
 
-/* Registers that a kernel of floats wants: fitted to the registers alive in 3000 kernels, within 9, and more
+/* Fitted to the registers alive in 3000 kernels, within 9, and more
    by as much as it took for ptxas 13 to spill in none of them. A's operands count, and the next item's words
    where groups are multiplied meanwhile; two chunks of B; scales and mask values. */
-static int registers_of_floats(const window_plan *plan) {
+int window_registers(const window_plan *plan) {
     enum { ALWAYS = 28, GROUP = 3, SECOND_CHUNK = 12, OCTET = 3, FACTORS = 4, BESIDE = 24 };
     const sddmm_problem *p = &plan->problem;
     const sddmm_arithmetic *a = &p->arithmetic;
@@ -77,7 +77,7 @@ static void check_registers(const window_plan *plan, mc_complaints *complaints) 
     enum { REGISTERS = 65536, WARPS = 4, UNIT = 8 };
     int threads = (plan->problem.warps + WARPS - 1) / WARPS * WARPS * MC_WARP;
     int most = REGISTERS / threads / UNIT * UNIT;
-    if (plan->problem.arithmetic.kind->real && registers_of_floats(plan) > most)
+    if (plan->problem.arithmetic.kind->real && window_registers(plan) > most)
         complain(complaints, F_WARPS,
                  "%d leave %d registers a thread, k = %lld wants more: fewer warps, a smaller k, or prefetch "
                  "= \"off\"",

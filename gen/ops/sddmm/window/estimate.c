@@ -3,12 +3,7 @@
 #include "ops/sddmm/solvers.h"
 #include "ops/sddmm/window/window.h"
 
-enum { REGISTERS = 48 /* of a thread */ };
-/* Guesses, of which none is fitted: how long groups take whose mma take turns, of what they take one after
-   another. */
-static const double in_turn = .7;
-/* And how long a tensor copy takes, of the same by threads. */
-static const double tensor_copy = .6;
+enum { INTEGER_REGISTERS = 48 /* of a thread */ };
 
 /* A row block's part in a window of V vectors on average: how many runs of SLOTS, the last one partly
    empty. */
@@ -22,21 +17,22 @@ static double time_of(const window_plan *plan, const sddmm_situation *s) {
     double slots = SDDMM_GROUP_SLOTS, v = s->mean * columns / n, parts = s->row_blocks * windows;
     double groups = parts * runs_of(v, slots), items = parts * runs_of(v, slots * plan->items.groups);
     double warps = plan->problem.warps, multiprocessors = s->gpu->multiprocessors;
-    double resident = sddmm_resident_warps(s->gpu, warps, REGISTERS, plan->shared_bytes) / warps;
+    double registers = plan->problem.arithmetic.kind->real ? window_registers(plan) : INTEGER_REGISTERS;
+    double resident = sddmm_resident_warps(s->gpu, warps, registers, plan->shared_bytes) / warps;
     /* thread blocks of each window */
     double beside =
         model_least(model_most(1, floor(multiprocessors * resident / windows)), ceil(s->row_blocks / warps));
     double blocks = windows * beside, rounds = ceil(windows / (multiprocessors * resident));
-    double copy = columns * s->b_bytes / 1024 * c->window_copy * (plan->tensor ? tensor_copy : 1);
+    double copy = columns * s->b_bytes / 1024 * c->window_copy * (plan->tensor ? c->window_tensor : 1);
     double each = model_most(1, items / (blocks * warps) * rounds);
     double item = c->window_item * (plan->prefetch ? c->window_ahead : 1) +
                   groups / model_most(items, 1) * c->window_group * (s->b_bytes / 256 + .2) *
-                      (plan->items.at_once > 1 ? in_turn : 1);
+                      (plan->items.at_once > 1 ? c->window_turns : 1);
     double latency =
         c->window_first + copy * model_least(resident, blocks / multiprocessors + .5) + each * item;
     double work = blocks * copy + groups * (slots * s->b_bytes / 1024 * c->window_b + c->window_groups) +
                   items * (plan->problem.vec * s->a_bytes / 1024 * c->window_a + c->window_items);
-    return c->launch + hypot(latency, work / multiprocessors);
+    return c->launch + hypot(latency, work / model_least(multiprocessors, blocks));
 }
 
 double sddmm_window_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {

@@ -55,6 +55,8 @@ static inline bool window_swaps(const window_plan *plan) {
     return plan->tensor || window_column_bytes(plan) % WINDOW_BANKS == 0;
 }
 
+/* Registers of a thread that a kernel of floats wants. */
+int window_registers(const window_plan *plan);
 void window_check(const int64_t *point, const window_plan *plan, mc_complaints *complaints);
 
 /* The window's items, and which of them are this warp's. */
