@@ -3,36 +3,48 @@
  *
  * Lanes that have the same rows differ in some bits of their numbers. For each of these bits two lanes
  * exchange. While they have several rows, each gives away the half of them that the other one keeps; so of 8
- * rows 4, 2, 1, 1 and 1 values are exchanged over 32 lanes. In the end a lane has one row. */
+ * rows 4, 2, 1, 1 and 1 values are exchanged over 32 lanes. In the end a lane has one row, and leaves it in
+ * shared memory: [part][row], a part from each of the warps that have elements of the row.
+ *
+ * Then lane l reads row l % vec, its own, of part l / vec and so on, and lanes of the same row join once
+ * more. So each warp has what all of them have, a row a lane; and what is made of it, such as a quotient, is
+ * made once, before each thread gets it of its own rows. */
 #include "ops/softmax/kernel.h"
 #include <stdio.h>
+
+typedef enum joined { GREATEST, SUMS_OF_A_WORD, SUMS_OF_TWO } joined;
 
 /* Values of 1 or 2 words of each of the thread's rows, and how two become one. */
 typedef struct joining {
     softmax_emitter *e;
+    joined what;
     int words;
     mc_reg *word[2];
     const char *array;
     mc_reg give[2], keep[2], wide[2];
 } joining;
 
-static void combine(const joining *j, int row, const mc_reg *kept, const mc_reg *got) {
+static void combine(const joining *j, joined what, const mc_reg *to, const mc_reg *kept, const mc_reg *got) {
     mc_builder *b = j->e->b;
-    if (j->words == 1) {
-        EMIT(b, max_nan_f32, j->word[0][row], kept[0], got[0]);
-        return;
+    switch (what) {
+    case GREATEST: EMIT(b, max_nan_f32, to[0], kept[0], got[0]); break;
+    case SUMS_OF_A_WORD: EMIT(b, add_s32, to[0], kept[0], got[0]); break;
+    case SUMS_OF_TWO:
+        EMIT(b, join_b64, j->wide[0], V2(kept));
+        EMIT(b, join_b64, j->wide[1], V2(got));
+        EMIT(b, add_s64, j->wide[0], j->wide[0], j->wide[1]);
+        EMIT(b, split_b64, V2(to), j->wide[0]);
     }
-    EMIT(b, join_b64, j->wide[0], V2(kept));
-    EMIT(b, join_b64, j->wide[1], V2(got));
-    EMIT(b, add_s64, j->wide[0], j->wide[0], j->wide[1]);
-    const mc_reg to[2] = {j->word[0][row], j->word[1][row]};
-    EMIT(b, split_b64, V2(to), j->wide[0]);
+}
+
+static void shuffle(const joining *j, mc_reg to, mc_reg from, int bit) {
+    EMIT(j->e->b, shfl_bfly, to, from, I(1 << bit), I(MC_WARP - 1), H(0xffffffff));
 }
 
 /* Exchanges ROW, and where HALF is above 0 one of ROW and ROW + HALF: UPPER, the one that this lane keeps. */
 static void exchange(joining *j, int row, int half, int bit, mc_reg upper) {
     mc_builder *b = j->e->b;
-    mc_reg kept[2];
+    mc_reg kept[2], to[2];
     for (int w = 0; w < j->words; w++) {
         mc_reg low = j->word[w][row];
         kept[w] = low;
@@ -42,10 +54,10 @@ static void exchange(joining *j, int row, int half, int bit, mc_reg upper) {
             EMIT(b, selp_b32, j->keep[w], high, low, upper);
             kept[w] = j->keep[w];
         }
-        EMIT(b, shfl_bfly, j->give[w], half > 0 ? j->give[w] : low, I(1 << bit), I(MC_WARP - 1),
-             H(0xffffffff));
+        shuffle(j, j->give[w], half > 0 ? j->give[w] : low, bit);
+        to[w] = low;
     }
-    combine(j, row, kept, j->give);
+    combine(j, j->what, to, kept, j->give);
 }
 
 /* Over the lanes of a warp. Returns the row that this lane then has, as its first; REST has the bits of
@@ -71,49 +83,51 @@ static mc_reg join_lanes(joining *j, unsigned *rest) {
     return row;
 }
 
+static void load_or_store(const joining *j, mc_reg predicate, mc_operand at, const mc_reg *words, bool load) {
+    mc_builder *b = j->e->b;
+    if (load && j->words == 1) EMIT_IF(b, predicate, lds_b32, words[0], at);
+    else if (load) EMIT_IF(b, predicate, lds_v2, V2(words), at);
+    else if (j->words == 1) EMIT_IF(b, predicate, sts_b32, at, words[0]);
+    else EMIT_IF(b, predicate, sts_v2, at, V2(words));
+}
+
 static void store_part(const joining *j, mc_reg row, unsigned rest) {
     const softmax_plan *plan = j->e->plan;
     mc_builder *b = j->e->b;
     mc_reg parts = mov_shared(b, "parts", NAME(j->array));
-    mc_reg place = mad_s32(b, "part_place", j->e->warp, I(plan->vec), row);
+    mc_reg part = shr_u32(b, "warp_part", j->e->warp, I(log2_of(plan->warps / plan->row_warps)));
+    mc_reg place = mad_s32(b, "part_place", part, I(plan->vec), row);
     mc_reg at = mad_s32(b, "part_at", place, I(j->words * WORD), parts), first = {0};
     if (rest) first = setp_eq(b, "first_lane", and_b32(b, "same", j->e->lane, H(rest)), I(0));
-    const mc_reg words[2] = {j->word[0][0], j->words > 1 ? j->word[1][0] : j->word[0][0]};
-    if (j->words == 1) EMIT_IF(b, first, sts_b32, AT(at, 0), words[0]);
-    else EMIT_IF(b, first, sts_v2, AT(at, 0), V2(words));
+    const mc_reg words[2] = {j->word[0][0], j->words > 1 ? j->word[1][0] : (mc_reg){0}};
+    load_or_store(j, first, AT(at, 0), words, false);
     if (plan->warps > 1) EMIT(b, bar_sync, I(0));
     else EMIT(b, bar_warp_sync, H(0xffffffff));
 }
 
-/* The parts of the I-th of the thread's rows. */
-static void load_row(joining *j, mc_reg from, int i) {
+/* What all parts have of the lane's own row. Sums have two words from here on. */
+static void load_own(joining *j, mc_reg *to) {
     const softmax_plan *plan = j->e->plan;
     mc_builder *b = j->e->b;
-    int apart = plan->warps / plan->row_warps;
-    const mc_reg to[2] = {j->word[0][i], j->words > 1 ? j->word[1][i] : j->word[0][i]};
-    for (int warp = 0; warp < plan->row_warps; warp++) {
-        const mc_reg *into = warp ? j->give : to;
-        int64_t place = ((int64_t)warp * apart * plan->vec + (int64_t)i * plan->row_step) * j->words * WORD;
-        if (j->words == 1) EMIT(b, lds_b32, into[0], AT(from, place));
-        else EMIT(b, lds_v2, V2(into), AT(from, place));
-        if (warp) combine(j, i, to, j->give);
+    joined what = j->what == SUMS_OF_A_WORD ? SUMS_OF_TWO : j->what;
+    int apart = log2_of(plan->vec), beside = MC_WARP / plan->vec, at_once = beside;
+    if (plan->row_warps < beside) at_once = plan->row_warps;
+    mc_reg place = and_b32(b, "own_place", j->e->lane, I(at_once * plan->vec - 1));
+    mc_reg parts = mov_shared(b, "all_parts", NAME(j->array));
+    mc_reg from = mad_s32(b, "own_at", place, I(j->words * WORD), parts);
+    for (int part = 0; part < plan->row_warps; part += at_once) {
+        mc_reg *into = part ? j->give : to;
+        load_or_store(j, (mc_reg){0}, AT(from, (int64_t)part * plan->vec * j->words * WORD), into, true);
+        if (what == SUMS_OF_TWO && j->words == 1) EMIT(b, mov_b32, into[1], I(0));
+        if (part) combine(j, what, to, to, j->give);
+    }
+    for (int bit = apart; 1 << bit < at_once * plan->vec; bit++) {
+        for (int w = 0; w < (what == SUMS_OF_TWO ? 2 : 1); w++) shuffle(j, j->give[w], to[w], bit);
+        combine(j, what, to, to, j->give);
     }
 }
 
-static void load_rows(joining *j) {
-    const softmax_plan *plan = j->e->plan;
-    mc_builder *b = j->e->b;
-    int apart = plan->warps / plan->row_warps;
-    mc_reg parts = mov_shared(b, "all_parts", NAME(j->array)), place = j->e->row;
-    if (apart > 1) {
-        mc_reg warp = and_b32(b, "first_warp", j->e->warp, I(apart - 1));
-        place = mad_s32(b, "row_place", warp, I(plan->vec), place);
-    }
-    mc_reg from = mad_s32(b, "row_at", place, I(j->words * WORD), parts);
-    for (int i = 0; i < plan->rows; i++) load_row(j, from, i);
-}
-
-static void join(joining *j, const char *prefix) {
+static void join(joining *j, const char *prefix, mc_reg *to) {
     mc_builder *b = j->e->b;
     const char *before = b->prefix;
     char both[MC_MAX_NAME];
@@ -125,18 +139,38 @@ static void join(joining *j, const char *prefix) {
     b64_array(b, "wide", 2, j->wide);
     mc_reg row = join_lanes(j, &rest);
     store_part(j, row, rest);
-    load_rows(j);
+    load_own(j, to);
     b->prefix = before;
 }
 
-void softmax_join_greatest(softmax_emitter *e) {
-    joining j = {.e = e, .words = 1, .word = {e->of.greatest}, .array = "greatest_parts"};
-    note(e->b, "the rows' greatest elements, of all threads");
-    join(&j, "greatest_");
+void softmax_declare_own(softmax_emitter *e) {
+    mc_builder *b = e->b;
+    e->own.greatest = b32(b, "own_greatest"), e->own.shift = b32(b, "own_shift");
+    b32_array(b, "own_total", 2, e->own.total);
+    e->own.sum = b32(b, "own_sum");
 }
 
-void softmax_join_sums(softmax_emitter *e) {
-    joining j = {.e = e, .words = 2, .word = {e->of.low, e->of.high}, .array = "sum_parts"};
+void softmax_spread(softmax_emitter *e, mc_reg word, const mc_reg *to) {
+    mc_builder *b = e->b;
+    for (int i = 0; i < e->plan->rows; i++) {
+        mc_reg lane = e->row;
+        if (i > 0) EMIT(b, add_s32, lane = e->scratch.other, e->row, I((int64_t)i * e->plan->row_step));
+        EMIT(b, shfl_idx, to[i], word, lane, I(MC_WARP - 1), H(0xffffffff));
+    }
+}
+
+void softmax_join_greatest(softmax_emitter *e) {
+    joining j = {.e = e, .what = GREATEST, .words = 1, .word = {e->of.greatest}, .array = "greatest_parts"};
+    note(e->b, "the rows' greatest elements, of all threads");
+    join(&j, "greatest_", &e->own.greatest);
+    EMIT(e->b, max_nan_f32, e->own.shift, e->own.greatest, e->constant.lowest);
+    softmax_spread(e, e->own.shift, e->of.shift);
+}
+
+void softmax_join_sums(softmax_emitter *e, bool one_word) {
+    joining j = {.e = e, .array = "sum_parts"};
+    if (one_word) j.what = SUMS_OF_A_WORD, j.words = 1, j.word[0] = e->of.part;
+    else j.what = SUMS_OF_TWO, j.words = 2, j.word[0] = e->of.low, j.word[1] = e->of.high;
     note(e->b, "the rows' sums, of all threads");
-    join(&j, "sums_");
+    join(&j, "sums_", e->own.total);
 }

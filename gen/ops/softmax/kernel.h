@@ -17,6 +17,7 @@ typedef struct softmax_block {
 /* A unit at each of the places that are taken at once. */
 typedef struct softmax_units {
     int count;
+    int sure;                        /* the first ones, which all threads have */
     mc_reg first;                    /* the number of the first one */
     mc_reg inside[SOFTMAX_MAX_HOLD]; /* it is the row block's */
     mc_reg left[SOFTMAX_MAX_HOLD];   /* vectors from its first slot on; of srbcrs */
@@ -25,11 +26,17 @@ typedef struct softmax_units {
 } softmax_units;
 
 /* Of each of the thread's rows: M, the sum of u in two words, its part from at most `hold` units, max(M,
-   lowest), s, and what exponentials are multiplied by. */
+   lowest), and what exponentials are multiplied by. */
 typedef struct softmax_rows {
     mc_reg greatest[SOFTMAX_MAX_ROWS], low[SOFTMAX_MAX_ROWS], high[SOFTMAX_MAX_ROWS], part[SOFTMAX_MAX_ROWS];
-    mc_reg shift[SOFTMAX_MAX_ROWS], sum[SOFTMAX_MAX_ROWS], by[SOFTMAX_MAX_ROWS];
+    mc_reg shift[SOFTMAX_MAX_ROWS], by[SOFTMAX_MAX_ROWS];
 } softmax_rows;
+
+/* Of the row that is the lane's own once threads have joined, lane % vec: M, max(M, lowest), the sum of u in
+   two words, and s. */
+typedef struct softmax_own {
+    mc_reg greatest, shift, total[2], sum;
+} softmax_own;
 
 typedef struct softmax_scratch {
     mc_reg at, real, other, test; /* an address, two words, a predicate */
@@ -46,9 +53,15 @@ typedef struct softmax_emitter {
     softmax_block block;
     softmax_units units;
     softmax_rows of;
+    softmax_own own;
     softmax_scratch scratch;
+    out_scratch packing; /* of elements of C */
 } softmax_emitter;
 
+/* The guard of unit I; none: it is surely the row block's. */
+static inline mc_reg softmax_inside(const softmax_units *u, int i) {
+    return i < u->sure ? (mc_reg){0} : u->inside[i];
+}
 /* Which of the thread's rows ELEMENT of unit I is of. */
 static inline int softmax_row_of(const softmax_plan *plan, int i, int element) {
     return plan->order == SOFTMAX_BCRS ? element : i % plan->rows;
@@ -57,29 +70,41 @@ static inline int softmax_row_of(const softmax_plan *plan, int i, int element) {
 /* -- load.c */
 
 void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan, const mc_batch_array *arrays);
-/* Loads COUNT units, T apart from unit FIRST on, and makes f32 of them: scaled, with the mask's values, and
-   -infinity where there is no element. */
-void softmax_take(softmax_emitter *e, mc_reg first, int count);
+/* Asks for COUNT units, T apart from unit FIRST on, and for their values of the mask. The first SURE are
+   there for all threads. */
+void softmax_load(softmax_emitter *e, mc_reg first, int count, int sure);
+/* Unit I in f32: scaled, with the mask's values, and -infinity where there is no element. */
+void softmax_take(softmax_emitter *e, int i);
 /* Sets e->scratch.test to whether ELEMENT of unit I is there. Only of srbcrs. */
 void softmax_test_element(const softmax_emitter *e, int i, int element);
 
 /* -- join.c */
 
-/* e->of.greatest become those of the thread block's rows; e->of.low and e->of.high likewise. */
+void softmax_declare_own(softmax_emitter *e);
+/* From what threads have of their rows, e->of.greatest, to e->own.greatest and e->own.shift; and e->of.shift
+   of the thread's rows. */
 void softmax_join_greatest(softmax_emitter *e);
-void softmax_join_sums(softmax_emitter *e);
+/* From e->of.part where ONE_WORD holds what a warp has of a row, else from e->of.low and e->of.high, to
+   e->own.total. */
+void softmax_join_sums(softmax_emitter *e, bool one_word);
+/* TO of the thread's rows = WORD of the lanes whose own rows they are. */
+void softmax_spread(softmax_emitter *e, mc_reg word, const mc_reg *to);
 
-/* -- store.c */
+/* -- store.c: I is a unit */
 
 void softmax_start_greatest(softmax_emitter *e);
-void softmax_take_greatest(softmax_emitter *e);
-void softmax_shift(softmax_emitter *e);
+void softmax_take_greatest(softmax_emitter *e, int i);
 void softmax_start_sums(softmax_emitter *e);
-/* Values become exponentials, and are added to the sums if these are WANTED. */
-void softmax_take_powers(softmax_emitter *e, bool wanted);
+/* Values become exponentials. */
+void softmax_take_powers(softmax_emitter *e, int i);
+/* These are added to the parts; and parts, of at most `hold` units, to the sums. */
+void softmax_start_parts(softmax_emitter *e);
+void softmax_add_powers(softmax_emitter *e, int i);
+void softmax_add_parts(softmax_emitter *e);
 /* From sums to factors. */
 void softmax_divide(softmax_emitter *e);
-void softmax_store(softmax_emitter *e);
+void softmax_start_store(softmax_emitter *e);
+void softmax_store(softmax_emitter *e, int i);
 void softmax_store_lse(softmax_emitter *e);
 
 #endif

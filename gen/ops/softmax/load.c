@@ -81,8 +81,8 @@ static void declare_rows(softmax_emitter *e) {
     b32_array(b, "sum_low", rows, e->of.low);
     b32_array(b, "sum_high", rows, e->of.high);
     b32_array(b, "shift", rows, e->of.shift);
-    b32_array(b, "sum", rows, e->of.sum);
     b32_array(b, "by", rows, e->of.by);
+    softmax_declare_own(e);
 }
 
 static void load_factors(softmax_emitter *e) {
@@ -134,8 +134,9 @@ static void place_units(softmax_emitter *e, mc_reg first, int count) {
     softmax_units *u = &e->units;
     u->first = first, u->count = count;
     for (int i = 0; i < count; i++) {
+        if (i < u->sure && plan->order == SOFTMAX_BCRS) continue;
         EMIT(b, add_s32, e->scratch.real, first, I((int64_t)i * softmax_threads(plan)));
-        EMIT(b, setp_lt, u->inside[i], e->scratch.real, e->block.units);
+        if (i >= u->sure) EMIT(b, setp_lt, u->inside[i], e->scratch.real, e->block.units);
         if (plan->order != SOFTMAX_BCRS) count_left(e, i, e->scratch.real);
     }
 }
@@ -145,10 +146,10 @@ static void load_raw(softmax_emitter *e) {
     const softmax_units *u = &e->units;
     mc_builder *b = e->b;
     int bytes = softmax_unit_bytes(plan), words = softmax_unit_words(plan);
-    for (int i = 0; i < u->count * words; i++) EMIT(b, mov_b32, u->raw[i], I(0));
+    for (int i = u->sure * words; i < u->count * words; i++) EMIT(b, mov_b32, u->raw[i], I(0));
     EMIT(b, mad_wide, e->scratch.at, u->first, I(bytes), e->block.x);
     for (int i = 0; i < u->count; i++)
-        emit_load_words(b, u->inside[i], WORDS_GLOBAL, bytes, &u->raw[i * words],
+        emit_load_words(b, softmax_inside(u, i), WORDS_GLOBAL, bytes, &u->raw[i * words],
                         AT(e->scratch.at, (int64_t)i * softmax_threads(plan) * bytes));
 }
 
@@ -158,11 +159,11 @@ static void load_mask(softmax_emitter *e) {
     const softmax_units *u = &e->units;
     mc_builder *b = e->b;
     int bytes = plan->unit * WORD;
-    for (int i = 0; i < u->count * plan->unit; i++) EMIT(b, mov_b32, u->value[i], I(0));
+    for (int i = u->sure * plan->unit; i < u->count * plan->unit; i++) EMIT(b, mov_b32, u->value[i], I(0));
     EMIT(b, mad_wide, e->scratch.at, u->first, I(bytes), e->block.mask);
     for (int i = 0; i < u->count; i++)
         for (int part = 0; part < bytes; part += SOFTMAX_UNIT_BYTES)
-            emit_load_words(b, u->inside[i], WORDS_GLOBAL,
+            emit_load_words(b, softmax_inside(u, i), WORDS_GLOBAL,
                             bytes < SOFTMAX_UNIT_BYTES ? bytes : SOFTMAX_UNIT_BYTES,
                             &u->value[i * plan->unit + part / WORD],
                             AT(e->scratch.at, (int64_t)i * softmax_threads(plan) * bytes + part));
@@ -194,10 +195,13 @@ static void take_element(const softmax_emitter *e, int i, int element) {
     const softmax_plan *plan = e->plan;
     const softmax_units *u = &e->units;
     mc_builder *b = e->b;
-    mc_reg value = u->value[i * plan->unit + element], real = e->scratch.real, there = u->inside[i];
+    mc_reg value = u->value[i * plan->unit + element], there = softmax_inside(u, i);
+    bool always = plan->order == SOFTMAX_BCRS && !there.id;
+    mc_reg real = always && !plan->masked ? value : e->scratch.real;
     convert(e, &u->raw[i * softmax_unit_words(plan)], element, real);
     if (e->scale.id) EMIT(b, mul_f32, real, real, e->scale);
-    if (plan->masked) EMIT(b, add_f32, real, real, value);
+    if (plan->masked) EMIT(b, add_f32, always ? value : real, real, value);
+    if (always) return;
     if (plan->order != SOFTMAX_BCRS) {
         softmax_test_element(e, i, element);
         there = e->scratch.test;
@@ -205,10 +209,13 @@ static void take_element(const softmax_emitter *e, int i, int element) {
     EMIT(b, selp_b32, value, real, F32(-INFINITY), there);
 }
 
-void softmax_take(softmax_emitter *e, mc_reg first, int count) {
+void softmax_load(softmax_emitter *e, mc_reg first, int count, int sure) {
+    e->units.sure = sure;
     place_units(e, first, count);
     load_raw(e);
     if (e->plan->masked) load_mask(e);
-    for (int i = 0; i < count; i++)
-        for (int element = 0; element < e->plan->unit; element++) take_element(e, i, element);
+}
+
+void softmax_take(softmax_emitter *e, int i) {
+    for (int element = 0; element < e->plan->unit; element++) take_element(e, i, element);
 }

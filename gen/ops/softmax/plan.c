@@ -14,6 +14,15 @@ int softmax_store_elements(const softmax_plan *plan) {
     return least(plan->unit, most(1, least(plan->align, SOFTMAX_UNIT_BYTES) / plan->out.bytes));
 }
 
+bool softmax_one_word(const softmax_plan *plan) {
+    enum { MOST = 511 };
+    int lanes = 1;
+    for (int bit = 0; 1 << bit < MC_WARP; bit++) lanes <<= plan->lane_bits >> bit & 1;
+    /* what a thread has of a row */
+    int elements = plan->hold * plan->unit / plan->rows;
+    return lanes * elements <= MOST;
+}
+
 static void take_point(const int64_t *point, softmax_plan *plan) {
     static const int in_bytes[] = {4, 2, 2, 4}, strides[] = {1, 16, 32};
     *plan = (softmax_plan){.in = (softmax_in)point[F_LHS],

@@ -1,30 +1,86 @@
 /* The kernel as a whole. A row block that all threads can hold is read once; of a longer one the greatest
    elements are found first, then the sums, then the quotients. */
 #include "ops/softmax/kernel.h"
+#include <stdio.h>
 
-static void emit_short(softmax_emitter *e) {
-    heading(e->b, "A row block that stays in registers");
-    softmax_take(e, e->thread, e->plan->hold);
-    softmax_start_greatest(e);
-    softmax_take_greatest(e);
-    softmax_join_greatest(e);
-    softmax_shift(e);
-    softmax_start_sums(e);
-    softmax_take_powers(e, true);
-    softmax_join_sums(e);
-    softmax_divide(e);
-    softmax_store(e);
-    softmax_store_lse(e);
+/* What is done with unit I. */
+typedef void (*unit_step)(softmax_emitter *e, int i);
+
+static void each_unit(softmax_emitter *e, unit_step step) {
+    for (int i = 0; i < e->units.count; i++) step(e, i);
 }
 
-/* What is done with the units of a turn. */
+static void take_greatest(softmax_emitter *e, int i) {
+    softmax_take(e, i);
+    softmax_take_greatest(e, i);
+}
+
+static void add_powers(softmax_emitter *e, int i) {
+    softmax_take_powers(e, i);
+    softmax_add_powers(e, i);
+}
+
+/* Of row blocks of which threads have COUNT units at the most, and SURE at the least. */
+static void emit_held(softmax_emitter *e, int count, int sure) {
+    mc_builder *b = e->b;
+    bool one_word = softmax_one_word(e->plan);
+    softmax_load(e, e->thread, count, sure);
+    softmax_start_greatest(e);
+    each_unit(e, take_greatest);
+    softmax_join_greatest(e);
+    softmax_start_parts(e);
+    each_unit(e, add_powers);
+    if (!one_word) softmax_start_sums(e), softmax_add_parts(e);
+    softmax_join_sums(e, one_word);
+    softmax_divide(e);
+    softmax_start_store(e);
+    each_unit(e, softmax_store);
+    softmax_store_lse(e);
+    EMIT_RET(b);
+}
+
+/* A thread that has fewer units than it could hold would spend as many instructions on what is not there. So
+   there is a way for each of these numbers of units. Rows of srbcrs that a thread has in turn are whole
+   strides. */
+static void emit_short(softmax_emitter *e) {
+    static const int counts[] = {1, 2, 3, 4, 6, 8};
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    int sure = 0;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && counts[i] <= plan->hold; i++) {
+        int count = counts[i], threads = softmax_threads(plan);
+        char prefix[MC_MAX_NAME];
+        if (plan->order != SOFTMAX_BCRS && count % plan->rows) continue;
+        snprintf(prefix, sizeof prefix, "held%d_", count);
+        heading(b, "A row block of which a thread has at most %d unit%s: it stays in registers", count,
+                count > 1 ? "s" : "");
+        b->prefix = prefix;
+        mc_label more = label(b, "MORE");
+        EMIT_IF(b, setp_gt(b, "is_more", e->block.units, I(threads * count)), bra_uni, TO(more));
+        emit_held(e, count, sure);
+        sure = count;
+        set_label(b, more);
+        b->prefix = NULL;
+    }
+}
+
+/* What is done with all units of a turn. */
 typedef void (*turn)(softmax_emitter *e);
 
-static void add_powers(softmax_emitter *e) { softmax_take_powers(e, true); }
+static void turn_greatest(softmax_emitter *e) { each_unit(e, take_greatest); }
 
-static void store_quotients(softmax_emitter *e) {
-    softmax_take_powers(e, false);
-    softmax_store(e);
+static void turn_powers(softmax_emitter *e) {
+    each_unit(e, softmax_take);
+    softmax_start_parts(e);
+    each_unit(e, add_powers);
+    softmax_add_parts(e);
+}
+
+static void turn_quotients(softmax_emitter *e) {
+    each_unit(e, softmax_take);
+    each_unit(e, softmax_take_powers);
+    softmax_start_store(e);
+    each_unit(e, softmax_store);
 }
 
 /* All units of the row block, `again` of each thread at a time. */
@@ -36,7 +92,7 @@ static void emit_loop(softmax_emitter *e, const char *prefix, turn what) {
     mc_reg from = carried(b, "from", I(0)), first = b32(b, "first");
     set_label(b, again);
     EMIT(b, add_s32, first, e->thread, from);
-    softmax_take(e, first, e->plan->again);
+    softmax_load(e, first, e->plan->again, 0);
     what(e);
     EMIT(b, add_s32, from, from, I(step));
     EMIT_IF(b, setp_lt(b, "more", from, e->block.units), bra, TO(again));
@@ -48,16 +104,15 @@ static void emit_long(softmax_emitter *e) {
     heading(b, "A longer one: greatest elements");
     b->prefix = "long_";
     softmax_start_greatest(e);
-    emit_loop(e, "long_greatest_", softmax_take_greatest);
+    emit_loop(e, "long_greatest_", turn_greatest);
     softmax_join_greatest(e);
-    softmax_shift(e);
     heading(b, "Its sums");
     softmax_start_sums(e);
-    emit_loop(e, "long_sums_", add_powers);
-    softmax_join_sums(e);
+    emit_loop(e, "long_sums_", turn_powers);
+    softmax_join_sums(e, false);
     softmax_divide(e);
     heading(b, "Its quotients");
-    emit_loop(e, "long_quotients_", store_quotients);
+    emit_loop(e, "long_quotients_", turn_quotients);
     softmax_store_lse(e);
     b->prefix = NULL;
 }
@@ -68,12 +123,7 @@ void softmax_emit(const void *data, mc_builder *b) {
     softmax_emitter e;
     softmax_list_batch(plan, arrays);
     softmax_begin(&e, b, plan, arrays);
-    mc_label longer = label(b, "LONG");
-    int held = softmax_threads(plan) * plan->hold;
-    EMIT_IF(b, setp_gt(b, "is_long", e.block.units, I(held)), bra_uni, TO(longer));
     emit_short(&e);
-    EMIT_RET(b);
-    set_label(b, longer);
     emit_long(&e);
     EMIT_RET(b);
 }

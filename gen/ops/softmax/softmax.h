@@ -88,6 +88,8 @@ static inline int softmax_unit_bytes(const softmax_plan *plan) { return plan->un
 static inline int softmax_unit_words(const softmax_plan *plan) {
     return softmax_unit_bytes(plan) < WORD ? 1 : softmax_unit_bytes(plan) / WORD;
 }
+/* Whether 32 bits hold the sum of what a warp keeps of a row, elements of at most 2^23 each. */
+bool softmax_one_word(const softmax_plan *plan);
 /* Elements of C that are stored at once. */
 int softmax_store_elements(const softmax_plan *plan);
 

@@ -9,18 +9,12 @@ void softmax_start_greatest(softmax_emitter *e) {
     for (int i = 0; i < e->plan->rows; i++) EMIT(e->b, mov_b32, e->of.greatest[i], F32(-INFINITY));
 }
 
-void softmax_take_greatest(softmax_emitter *e) {
+void softmax_take_greatest(softmax_emitter *e, int i) {
     const softmax_plan *plan = e->plan;
-    for (int i = 0; i < e->units.count; i++)
-        for (int element = 0; element < plan->unit; element++) {
-            mc_reg row = e->of.greatest[softmax_row_of(plan, i, element)];
-            EMIT(e->b, max_nan_f32, row, row, e->units.value[i * plan->unit + element]);
-        }
-}
-
-void softmax_shift(softmax_emitter *e) {
-    for (int i = 0; i < e->plan->rows; i++)
-        EMIT(e->b, max_nan_f32, e->of.shift[i], e->of.greatest[i], e->constant.lowest);
+    for (int element = 0; element < plan->unit; element++) {
+        mc_reg row = e->of.greatest[softmax_row_of(plan, i, element)];
+        EMIT(e->b, max_nan_f32, row, row, e->units.value[i * plan->unit + element]);
+    }
 }
 
 void softmax_start_sums(softmax_emitter *e) {
@@ -28,6 +22,10 @@ void softmax_start_sums(softmax_emitter *e) {
         EMIT(e->b, mov_b32, e->of.low[i], I(0));
         EMIT(e->b, mov_b32, e->of.high[i], I(0));
     }
+}
+
+void softmax_start_parts(softmax_emitter *e) {
+    for (int i = 0; i < e->plan->rows; i++) EMIT(e->b, mov_b32, e->of.part[i], I(0));
 }
 
 static void take_power(softmax_emitter *e, mc_reg value, int row) {
@@ -40,8 +38,26 @@ static void take_power(softmax_emitter *e, mc_reg value, int row) {
     EMIT(b, add_f32, value, value, c->least);
 }
 
+void softmax_take_powers(softmax_emitter *e, int i) {
+    const softmax_plan *plan = e->plan;
+    for (int element = 0; element < plan->unit; element++)
+        take_power(e, e->units.value[i * plan->unit + element], softmax_row_of(plan, i, element));
+}
+
+void softmax_add_powers(softmax_emitter *e, int i) {
+    const softmax_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    for (int element = 0; element < plan->unit; element++) {
+        mc_reg part = e->of.part[softmax_row_of(plan, i, element)],
+               value = e->units.value[i * plan->unit + element];
+        EMIT(b, add_f32, e->scratch.real, value, e->constant.one);
+        EMIT(b, add_s32, e->scratch.real, e->scratch.real, H(0U - SOFTMAX_ONE_BITS));
+        EMIT(b, add_s32, part, part, e->scratch.real);
+    }
+}
+
 /* Parts of at most 64 elements of at most 2^23 units stay below 2^31. */
-static void add_parts(softmax_emitter *e) {
+void softmax_add_parts(softmax_emitter *e) {
     mc_builder *b = e->b;
     const char *names[] = {"sum_wide", "part_wide"};
     mc_reg wide[2];
@@ -55,38 +71,20 @@ static void add_parts(softmax_emitter *e) {
     }
 }
 
-void softmax_take_powers(softmax_emitter *e, bool wanted) {
-    const softmax_plan *plan = e->plan;
-    mc_builder *b = e->b;
-    int elements = e->units.count * plan->unit / plan->rows;
-    uint32_t minus_ones = 0U - (uint32_t)elements * SOFTMAX_ONE_BITS;
-    for (int i = 0; wanted && i < plan->rows; i++) EMIT(b, mov_b32, e->of.part[i], H(minus_ones));
-    for (int i = 0; i < e->units.count; i++)
-        for (int element = 0; element < plan->unit; element++) {
-            int row = softmax_row_of(plan, i, element);
-            mc_reg value = e->units.value[i * plan->unit + element];
-            take_power(e, value, row);
-            if (!wanted) continue;
-            EMIT(b, add_f32, e->scratch.real, value, e->constant.one);
-            EMIT(b, add_s32, e->of.part[row], e->of.part[row], e->scratch.real);
-        }
-    if (wanted) add_parts(e);
-}
-
+/* Of the lane's own row; then all of the thread's rows get theirs. */
 void softmax_divide(softmax_emitter *e) {
     const softmax_constants *c = &e->constant;
+    const softmax_own *own = &e->own;
     mc_builder *b = e->b;
-    mc_reg zero = mov_b32(b, "zero", I(0)), wide = b64(b, "whole_sum");
-    for (int i = 0; i < e->plan->rows; i++) {
-        const mc_reg words[2] = {e->of.low[i], e->of.high[i]};
-        EMIT(b, join_b64, wide, V2(words));
-        EMIT(b, cvt_f32_s64, e->of.sum[i], wide);
-        EMIT(b, mul_f32, e->of.sum[i], e->of.sum[i], c->unit);
-        EMIT(b, max_nan_f32, e->of.sum[i], e->of.sum[i], c->one);
-        EMIT(b, rcp_f32, e->of.by[i], e->of.sum[i]);
-        EMIT(b, fma_f32, e->of.by[i], e->of.shift[i], zero, e->of.by[i]);
-        if (e->c_by.id) EMIT(b, mul_f32, e->of.by[i], e->of.by[i], e->c_by);
-    }
+    mc_reg zero = mov_b32(b, "zero", I(0)), wide = b64(b, "whole_sum"), by = b32(b, "own_by");
+    EMIT(b, join_b64, wide, V2(own->total));
+    EMIT(b, cvt_f32_s64, own->sum, wide);
+    EMIT(b, mul_f32, own->sum, own->sum, c->unit);
+    EMIT(b, max_nan_f32, own->sum, own->sum, c->one);
+    EMIT(b, rcp_f32, by, own->sum);
+    EMIT(b, fma_f32, by, own->shift, zero, by);
+    if (e->c_by.id) EMIT(b, mul_f32, by, by, e->c_by);
+    softmax_spread(e, by, e->of.by);
 }
 
 /* -- C ------------------------------------------------------------------------------------------------ */
@@ -121,22 +119,25 @@ static void store_run(const softmax_emitter *e, const out_scratch *s, int i, int
         softmax_test_element(e, i, element + k);
         EMIT(b, selp_b32, s->real[k], s->real[k], I(0), e->scratch.test);
     }
-    if (is_short(plan)) out_store(b, e->units.inside[i], to, OUT_F16, count, pack_shorts(e, s, count));
+    if (is_short(plan))
+        out_store(b, softmax_inside(&e->units, i), to, OUT_F16, count, pack_shorts(e, s, count));
     else
-        out_store(b, e->units.inside[i], to, plan->out.element, count,
+        out_store(b, softmax_inside(&e->units, i), to, plan->out.element, count,
                   out_pack(b, plan->out.element, s, NULL, count));
 }
 
-void softmax_store(softmax_emitter *e) {
+void softmax_start_store(softmax_emitter *e) {
     const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
-    out_scratch scratch;
-    int count = softmax_store_elements(plan);
-    out_declare_scratch(&scratch, b, is_short(plan) ? OUT_F32 : plan->out.element, count);
+    out_declare_scratch(&e->packing, b, is_short(plan) ? OUT_F32 : plan->out.element,
+                        softmax_store_elements(plan));
     EMIT(b, mad_wide, e->scratch.at, e->units.first, I(plan->unit * plan->out.bytes), e->block.c);
-    for (int i = 0; i < e->units.count; i++)
-        for (int element = 0; element < plan->unit; element += count)
-            store_run(e, &scratch, i, element, count);
+}
+
+void softmax_store(softmax_emitter *e, int i) {
+    int count = softmax_store_elements(e->plan);
+    for (int element = 0; element < e->plan->unit; element += count)
+        store_run(e, &e->packing, i, element, count);
 }
 
 /* -- The second output --------------------------------------------------------------------------------- */
@@ -162,11 +163,11 @@ static void emit_ln(const softmax_emitter *e, mc_reg s, mc_reg to) {
     EMIT(b, fma_f32, to, cvt_f32_s32(b, "power_real", whole), term, q);
 }
 
-/* The address of the thread's first row. */
+/* The address of the lane's own row. */
 static mc_reg lse_at(const softmax_emitter *e) {
     const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
-    mc_reg row = mad_s32(b, "lse_row", e->block.number, I(plan->vec), e->row), lse = load_array(b, "lse");
+    mc_reg row = mad_s32(b, "lse_row", e->block.number, I(plan->vec), e->thread), lse = load_array(b, "lse");
     if (plan->batch) {
         mc_reg before = mul_s32(b, "lse_before", b->batch, I(WORD));
         mc_operand m = dim_operand(plan->m, load_shape(b, "m", plan->m == MC_OPEN));
@@ -176,27 +177,14 @@ static mc_reg lse_at(const softmax_emitter *e) {
 }
 
 void softmax_store_lse(softmax_emitter *e) {
-    const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
-    if (!plan->lse) return;
-    note(b, "logarithms of the rows' sums: the first thread that has a row writes it");
+    if (!e->plan->lse) return;
+    note(b, "logarithms of the rows' sums: the first threads have a row each");
     mc_label none = label(b, "NO_LSE");
-    bool vectors = plan->order == SOFTMAX_BCRS;
-    if (!vectors) {
-        mc_reg lane = and_b32(b, "lse_lane", e->thread, I(plan->beside - 1));
-        EMIT_IF(b, setp_ne(b, "not_first", lane, I(0)), bra, TO(none));
-    }
-    EMIT_IF(b, setp_ge(b, "not_early", e->thread, I(vectors ? plan->beside : plan->per_step)), bra, TO(none));
+    EMIT_IF(b, setp_ge(b, "not_early", e->thread, I(e->plan->vec)), bra, TO(none));
     mc_reg at = lse_at(e);
-    for (int i = 0; i < plan->rows; i++) {
-        const char *before = b->prefix;
-        char prefix[MC_MAX_NAME];
-        snprintf(prefix, sizeof prefix, "%srow%d_", before ? before : "", i);
-        b->prefix = prefix;
-        emit_ln(e, e->of.sum[i], e->scratch.real);
-        EMIT(b, add_f32, e->scratch.real, e->scratch.real, e->of.greatest[i]);
-        EMIT(b, stg_b32, AT(at, (int64_t)i * plan->row_step * WORD), e->scratch.real);
-        b->prefix = before;
-    }
+    emit_ln(e, e->own.sum, e->scratch.real);
+    EMIT(b, add_f32, e->scratch.real, e->scratch.real, e->own.greatest);
+    EMIT(b, stg_b32, AT(at, 0), e->scratch.real);
     set_label(b, none);
 }
