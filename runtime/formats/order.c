@@ -160,3 +160,23 @@ mc_status mc_sampled_collect(const mc_vsparse *mask, mc_order order, const mc_de
     free(start);
     return status;
 }
+
+typedef struct row_length {
+    int64_t vectors, block;
+} row_length;
+
+static int longer_first(const void *a, const void *b) {
+    const row_length *x = a, *y = b;
+    if (x->vectors != y->vectors) return x->vectors < y->vectors ? 1 : -1;
+    return (x->block > y->block) - (x->block < y->block);
+}
+
+mc_status order_longest_first(const mc_vsparse *a, int32_t *order, mc_diag *diag) {
+    row_length *rows = mcrt_array(a->row_blocks, sizeof *rows);
+    if (!rows) return mcrt_no_memory(diag, a->row_blocks, "row blocks");
+    for (int64_t b = 0; b < a->row_blocks; b++) rows[b] = (row_length){a->row_ptr[b + 1] - a->row_ptr[b], b};
+    qsort(rows, (size_t)a->row_blocks, sizeof *rows, longer_first);
+    for (int64_t place = 0; place < a->row_blocks; place++) order[place] = (int32_t)rows[place].block;
+    free(rows);
+    return MC_OK;
+}

@@ -1,4 +1,4 @@
-/* Which element of an SDDMM's C is which row of which vector of its mask. */
+/* Orders: of row blocks, and of an SDDMM's C, of which element is which row of which vector of its mask. */
 #ifndef MCRT_ORDER_H
 #define MCRT_ORDER_H
 
@@ -13,5 +13,8 @@ int64_t order_place(mc_order order, int vec, int64_t slot, int row);
    Padding is left alone. */
 void order_put(const mc_vsparse *mask, mc_order order, const int64_t *start, mc_type type, const void *values,
                void *c);
+
+/* ORDER = the row blocks, those with the most vectors first, equally long ones by number. */
+mc_status order_longest_first(const mc_vsparse *a, int32_t *order, mc_diag *diag);
 
 #endif

@@ -10,6 +10,8 @@
 
 extern const packed_format format_sampled_rows;
 
+enum { SAMPLED_ROW_WORDS = 4 };
+
 typedef struct rows_form {
     mc_order order;
     bool values; /* the mask's own count */
@@ -27,17 +29,25 @@ static mc_status check_values(const mc_vsparse *mask, const rows_form *form, mc_
                    mc_type_text(mask->type));
 }
 
-static void put_rows(const mc_vsparse *mask, const int64_t *start, int32_t *rows) {
-    for (int64_t b = 0; b < mask->row_blocks; b++) {
-        rows[2 * b] = (int32_t)start[b];
-        rows[2 * b + 1] = (int32_t)(mask->row_ptr[b + 1] - mask->row_ptr[b]);
+/* The longest row blocks come first, for thread blocks begin in this order. */
+static mc_status put_rows(const mc_vsparse *mask, const int64_t *start, int32_t *rows, mc_diag *diag) {
+    int32_t *order = mcrt_array(mask->row_blocks, sizeof *order);
+    if (order == NULL) return mcrt_no_memory(diag, mask->row_blocks, "row blocks");
+    mc_status status = order_longest_first(mask, order, diag);
+    for (int64_t i = 0; i < mask->row_blocks && status == MC_OK; i++) {
+        int32_t b = order[i], *row = &rows[SAMPLED_ROW_WORDS * i];
+        row[0] = (int32_t)start[b];
+        row[1] = (int32_t)(mask->row_ptr[b + 1] - mask->row_ptr[b]);
+        row[2] = b, row[3] = 0;
     }
+    free(order);
+    return status;
 }
 
 static mc_status pack_rows(const mc_vsparse *mask, const rows_form *form, const int64_t *start,
                            mc_packed *packed, mc_diag *diag) {
-    mc_status status = packed_add(packed, "rows", MC_S32, 2 * mask->row_blocks, diag);
-    if (status == MC_OK) put_rows(mask, start, packed->arrays[0].data);
+    mc_status status = packed_add(packed, "rows", MC_S32, SAMPLED_ROW_WORDS * mask->row_blocks, diag);
+    if (status == MC_OK) status = put_rows(mask, start, packed->arrays[0].data, diag);
     if (status != MC_OK || !form->values) return status;
     status = packed_add(packed, "mask_values", MC_F32, start[mask->row_blocks] * mask->vec, diag);
     if (status == MC_OK) order_put(mask, form->order, start, MC_F32, mask->values, packed->arrays[1].data);

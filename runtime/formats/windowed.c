@@ -5,6 +5,7 @@
 #include "base/element.h"
 #include "base/memory.h"
 #include "formats/format.h"
+#include "formats/order.h"
 #include "formats/stride.h"
 #include "formats/windowed_choose.h"
 
@@ -16,26 +17,6 @@ enum {
 };
 
 /* -- Row blocks in the order of places ---------------------------------------------------------------- */
-
-typedef struct row_length {
-    int64_t vectors, block;
-} row_length;
-
-static int longer_first(const void *a, const void *b) {
-    const row_length *x = a, *y = b;
-    if (x->vectors != y->vectors) return x->vectors < y->vectors ? 1 : -1;
-    return (x->block > y->block) - (x->block < y->block);
-}
-
-static mc_status make_order(const mc_vsparse *a, int32_t *order, mc_diag *diag) {
-    row_length *rows = mcrt_array(a->row_blocks, sizeof *rows);
-    if (!rows) return mcrt_no_memory(diag, a->row_blocks, "row blocks");
-    for (int64_t b = 0; b < a->row_blocks; b++) rows[b] = (row_length){a->row_ptr[b + 1] - a->row_ptr[b], b};
-    qsort(rows, (size_t)a->row_blocks, sizeof *rows, longer_first);
-    for (int64_t place = 0; place < a->row_blocks; place++) order[place] = (int32_t)rows[place].block;
-    free(rows);
-    return MC_OK;
-}
 
 /* -- Strides as they are made ------------------------------------------------------------------------- */
 
@@ -307,7 +288,7 @@ mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *
     if (status == MC_OK) {
         int32_t *order = mc_packed_find(packed, "row_order")->data,
                 *row_ptr = mc_packed_find(packed, "row_ptr")->data;
-        status = make_order(a, order, diag);
+        status = order_longest_first(a, order, diag);
         if (status == MC_OK) status = pack_rows(&p, order, row_ptr, diag);
         if (status == MC_OK) status = join_parts(&p, row_ptr, packed, diag);
     }

@@ -49,7 +49,7 @@ expect 2 'want more of either' softmax m.smtx --set order=srbcrs32 --set vec=16 
 
 # Packed, planned, tuned
 expect 0 '' "$mcrun" pack "$specs/softmax_f16.lua" m.smtx --out packed
-check 'rows.bin has two numbers a row block' test "$(stat -c %s packed/rows.bin)" = 32
+check 'rows.bin has four numbers a row block' test "$(stat -c %s packed/rows.bin)" = 64
 expect 0 'softmax_f16' "$mcrun" plan "$specs/softmax_f16.lua" m.smtx --device sim
 # By the model: short row blocks want few threads; long ones enough for all of their values.
 expect 0 'warps=1 hold=1' "$mcrun" plan "$specs/softmax_f16.lua" m.smtx --device sim

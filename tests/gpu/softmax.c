@@ -15,7 +15,7 @@
 #include "replay.h"
 
 enum { X, SCALE };
-enum { VEC = 8, LAUNCHES = 16, MOST = 64, SHOWN = 3 };
+enum { VEC = 8, LAUNCHES = 16, FEW_LAUNCHES = 2, FEW_ELEMENTS = 1 << 24, MOST = 64, SHOWN = 3 };
 
 typedef struct bench {
     const cuda_driver *driver; /* NULL: the simulator */
@@ -26,6 +26,7 @@ typedef struct bench {
     mc_dense x, want;
     int64_t batch, elements; /* elements: of a product */
     mc_address x_at, c_at;
+    int launches; /* of a graph */
     mc_diag *diag;
     int failed;
 } bench;
@@ -60,6 +61,7 @@ static mc_status load(bench *t, const char *path) {
     if (status == MC_OK) status = matrix_of_host(t->context, &t->mask, &t->matrix, t->diag);
     if (status != MC_OK) return status;
     t->elements = t->mask.vectors * VEC;
+    t->launches = t->batch * t->elements > FEW_ELEMENTS ? FEW_LAUNCHES : LAUNCHES;
     size_t bytes = (size_t)t->elements * sizeof(uint16_t);
     status = mc_dense_create(MC_F16, t->mask.vectors, VEC, VEC, &t->x, t->diag);
     if (status == MC_OK) mc_dense_fill(&t->x, MC_VALUES_FULL, 1), status = expect(t);
@@ -93,12 +95,13 @@ static int by_time(const void *a, const void *b) {
 typedef struct execution {
     mc_plan *plan;
     mc_args args;
+    int launches;
 } execution;
 
 static mc_status execute(const void *user, void *stream, mc_diag *diag) {
     const execution *e = user;
     mc_status status = MC_OK;
-    for (int i = 0; i < LAUNCHES && status == MC_OK; i++)
+    for (int i = 0; i < e->launches && status == MC_OK; i++)
         status = mc_execute(e->plan, &e->args, 0, stream, diag);
     return status;
 }
@@ -128,14 +131,15 @@ static mc_status time_plan(bench *t, const char *spec, double *us) {
                                    .batch = t->batch > 1 ? t->batch : 0,
                                    .specs = &spec,
                                    .spec_count = 1};
-    execution e = {.args = {.size = sizeof e.args, .a = t->x_at, .c = t->c_at, .scale_value = scale}};
+    execution e = {.args = {.size = sizeof e.args, .a = t->x_at, .c = t->c_at, .scale_value = scale},
+                   .launches = t->launches};
     double times[3] = {0};
     mc_status status = mc_plan_create(t->context, &config, &e.plan, t->diag);
     if (status == MC_OK) status = verify(t, &e);
     if (status == MC_OK && t->driver != NULL)
         status = replay_time(t->driver, t->stream, execute, &e, times, t->diag);
     mc_plan_destroy(e.plan);
-    *us = times[0] / LAUNCHES;
+    *us = times[0] / t->launches;
     return status;
 }
 
@@ -208,13 +212,14 @@ typedef struct plain {
     unsigned blocks, threads;
     mc_address in, out;
     int32_t units;
+    int launches;
 } plain;
 
 static mc_status launch_plain(const void *user, void *stream, mc_diag *diag) {
     const plain *p = user;
     void *args[] = {(void *)(uintptr_t)&p->in, (void *)(uintptr_t)&p->out, (void *)(uintptr_t)&p->units};
     mc_status status = MC_OK;
-    for (int i = 0; i < LAUNCHES && status == MC_OK; i++)
+    for (int i = 0; i < p->launches && status == MC_OK; i++)
         status = CUDA_CALL(p->driver, diag, LaunchKernel, p->function, p->blocks, 1, 1, p->threads, 1, 1, 0,
                            stream, args, NULL);
     return status;
@@ -229,7 +234,8 @@ static mc_status time_plain(bench *t, int threads, int unroll, unsigned most, en
                .threads = (unsigned)threads,
                .in = t->x_at,
                .out = t->c_at,
-               .units = (int32_t)units};
+               .units = (int32_t)units,
+               .launches = t->launches};
     char *ptx = plain_ptx(threads, unroll);
     snprintf(e->text, sizeof e->text, "plain: %u blocks of %d threads, %d units", p.blocks, threads, unroll);
     mc_status status = CUDA_CALL(t->driver, t->diag, ModuleLoadDataEx, &module, ptx, 0, NULL, NULL);
@@ -238,13 +244,13 @@ static mc_status time_plain(bench *t, int threads, int unroll, unsigned most, en
         status = CUDA_CALL(t->driver, t->diag, ModuleGetFunction, &p.function, module, "plain");
     if (status == MC_OK) status = replay_time(t->driver, t->stream, launch_plain, &p, times, t->diag);
     if (module != NULL) (void)t->driver->ModuleUnload(module);
-    e->us = times[0] / LAUNCHES;
+    e->us = times[0] / t->launches;
     return status;
 }
 
 static size_t enter_plains(bench *t, entrant *all) {
-    static const int threads[] = {128, 256, 512, 1024}, unrolls[] = {1, 2, 4};
-    static const unsigned blocks[] = {0, 264, 528, 1056};
+    static const int threads[] = {128, 256, 512, 1024}, unrolls[] = {2, 4};
+    static const unsigned blocks[] = {0, 528, 1056};
     size_t count = 0;
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++)
         for (size_t j = 0; j < sizeof unrolls / sizeof *unrolls; j++)

@@ -33,13 +33,13 @@ static void check_values(const mc_packed *packed, const float *of) {
           "mask_values");
 }
 
-static void check_rows(const mc_packed *packed, const int32_t want[4]) {
+static void check_rows(const mc_packed *packed, const int32_t want[8]) {
     const mc_packed_array *array = mc_packed_find(packed, "rows");
-    CHECK(array != NULL && array->count == 4 && memcmp(array->data, want, 4 * sizeof *want) == 0, "rows");
+    CHECK(array != NULL && array->count == 8 && memcmp(array->data, want, 8 * sizeof *want) == 0, "rows");
 }
 
 static void test_values(mc_diag *diag) {
-    static const int32_t rows[] = {0, 3, 16, 1};
+    static const int32_t rows[] = {0, 3, 0, 0, 16, 1, 1, 0};
     mc_kernel *kernel = make_kernel("values", "srbcrs16", diag);
     mc_packed packed;
     expect_ok("pack", mc_pack(kernel, &example, &packed, diag), diag);
@@ -63,7 +63,7 @@ static void test_values(mc_diag *diag) {
 }
 
 static void test_pattern(mc_diag *diag) {
-    static const int32_t rows[] = {0, 3, 3, 1};
+    static const int32_t rows[] = {0, 3, 0, 0, 3, 1, 1, 0};
     mc_kernel *kernel = make_kernel("pattern", "bcrs", diag);
     mc_packed packed;
     expect_ok("pack", mc_pack(kernel, &example, &packed, diag), diag);
@@ -74,10 +74,28 @@ static void test_pattern(mc_diag *diag) {
     mc_kernel_destroy(kernel);
 }
 
+/* The longest row block first, and those that are equally long as they come. */
+static void test_order(mc_diag *diag) {
+    static int64_t ptr[] = {0, 1, 3, 3, 5};
+    static int32_t idx[] = {4, 0, 7, 2, 3};
+    static float of[10];
+    static const int32_t want[] = {1, 2, 1, 0, 3, 2, 3, 0, 0, 1, 0, 0, 3, 0, 2, 0};
+    const mc_vsparse mask = {MC_F32, VEC, 4 * VEC, COLUMNS, 4, 5, ptr, idx, of};
+    mc_kernel *kernel = make_kernel("pattern", "bcrs", diag);
+    mc_packed packed;
+    expect_ok("pack", mc_pack(kernel, &mask, &packed, diag), diag);
+    const mc_packed_array *array = mc_packed_find(&packed, "rows");
+    CHECK(array != NULL && array->count == 16 && memcmp(array->data, want, sizeof want) == 0,
+          "order of rows");
+    mc_packed_free(&packed);
+    mc_kernel_destroy(kernel);
+}
+
 int main(void) {
     mc_diag *diag = mc_diag_create();
     test_values(diag);
     test_pattern(diag);
+    test_order(diag);
     mc_diag_destroy(diag);
     return check_end();
 }

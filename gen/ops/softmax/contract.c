@@ -30,7 +30,9 @@ static int out_place(const softmax_plan *plan) {
 static void add_params(const softmax_plan *plan, mc_contract *c) {
     unsigned in = (unsigned)softmax_unit_bytes(plan),
              out = (unsigned)(softmax_store_elements(plan) * plan->out.bytes);
-    add_array(c, 8, (mc_array){"rows", "s32", "row_blocks * 2", "a row block's first slot, and its vectors"});
+    add_array(c, SOFTMAX_ROW_WORDS * WORD,
+              (mc_array){"rows", "s32", "row_blocks * 4",
+                         "a row block's first slot, its vectors, its number, and 0; the longest first"});
     if (plan->masked)
         add_array(c, 16,
                   (mc_array){"mask_values", "f32", "slots * vec", "added to A's values, in C's order"});

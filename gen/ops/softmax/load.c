@@ -3,7 +3,7 @@
 #include <math.h>
 
 enum {
-    SPARE = 24, /* registers, of exponentials that ptxas computes side by side */
+    SPARE = -24, /* registers: ptxas needs fewer than are alive at once here, and takes all that it gets */
     MANY_WARPS = 16,
     MANY_SPARE = 52
 };
@@ -46,12 +46,13 @@ static void find_block(softmax_emitter *e) {
     const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
     softmax_block *block = &e->block;
-    note(b, "the row block: its first slot, and its vectors");
-    block->number = load_special(b, "row_block", "ctaid.x");
-    mc_reg at = mad_wide(b, "row_block_at", block->number, I(2 * WORD), load_array(b, "rows"));
+    note(b, "the row block: its first slot, its vectors%s", plan->lse ? ", its number" : "");
+    mc_reg place = load_special(b, "place", "ctaid.x");
+    mc_reg at = mad_wide(b, "row_block_at", place, I(SOFTMAX_ROW_WORDS * WORD), load_array(b, "rows"));
     mc_reg found[2];
     b32_array(b, "found", 2, found);
     EMIT(b, ldg_v2, V2(found), AT(at, 0));
+    if (plan->lse) EMIT(b, ldg_b32, block->number = b32(b, "row_block"), AT(at, 2 * WORD));
     block->vectors = found[1];
     block->x = mad_wide(b, "block_x", found[0], I(plan->vec * plan->in_bytes), load_array(b, "x"));
     block->c = mad_wide(b, "block_c", found[0], I(plan->vec * plan->out.bytes), load_array(b, "c"));

@@ -28,6 +28,7 @@ typedef enum softmax_in { SOFTMAX_IN_F32, SOFTMAX_IN_F16, SOFTMAX_IN_BF16, SOFTM
 typedef enum softmax_order { SOFTMAX_BCRS, SOFTMAX_SRBCRS16, SOFTMAX_SRBCRS32 } softmax_order;
 
 enum {
+    SOFTMAX_ROW_WORDS = 4, /* of a row block in the packed array `rows` */
     SOFTMAX_UNIT_BYTES = 16,
     SOFTMAX_MAX_UNIT = 8, /* elements */
     SOFTMAX_MAX_HOLD = 8, /* units */
