@@ -5,6 +5,7 @@
 #include "parts/model.h"
 
 enum { OTHER_REGISTERS = 56, EIGHT = 8, MOST_BLOCKS = 32, READS_OF_LONG = 3 };
+static const double alive_at_once = .42; /* the part of the units' registers that ptxas needs at once */
 
 /* Units of a row block of LENGTH vectors. */
 static double units_of(const softmax_plan *plan, double length) {
@@ -15,10 +16,11 @@ static bool is_long(const softmax_plan *plan, double length) {
     return units_of(plan, length) > (double)softmax_threads(plan) * plan->hold;
 }
 
-/* Units that each thread goes through. */
+/* Units that each thread goes through, there or not. */
 static double steps_of(const softmax_plan *plan, double length) {
     double turn = (double)softmax_threads(plan) * plan->again;
-    if (!is_long(plan, length)) return plan->hold;
+    for (int i = 0; i < SOFTMAX_WAYS && softmax_ways[i] <= plan->hold; i++)
+        if (units_of(plan, length) <= (double)softmax_threads(plan) * softmax_ways[i]) return softmax_ways[i];
     return READS_OF_LONG * plan->again * ceil(units_of(plan, length) / turn);
 }
 
@@ -28,8 +30,8 @@ static double latency_of(const softmax_plan *plan, const softmax_costs *c, doubl
 
 /* Thread blocks that a multiprocessor holds. */
 static double resident_of(const softmax_plan *plan, const mc_gpu *gpu) {
-    double threads = softmax_threads(plan), registers = OTHER_REGISTERS + 6 * plan->rows +
-                                                        plan->hold * (plan->unit + softmax_unit_words(plan));
+    double threads = softmax_threads(plan), units = plan->hold * (plan->unit + softmax_unit_words(plan));
+    double registers = OTHER_REGISTERS + alive_at_once * units;
     double blocks = model_least(gpu->threads / threads, gpu->registers / (threads * registers));
     return model_most(1, floor(model_least(blocks, MOST_BLOCKS)));
 }

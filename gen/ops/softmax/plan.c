@@ -7,6 +7,8 @@ const softmax_type softmax_types[] = {
     {"u16", 2, 0, 65535, OUT_S32},
 };
 
+const int softmax_ways[SOFTMAX_WAYS] = {1, 2, 3, 4, 6, 8};
+
 static int least(int a, int b) { return a < b ? a : b; }
 static int most(int a, int b) { return a > b ? a : b; }
 

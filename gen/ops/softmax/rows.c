@@ -43,12 +43,11 @@ static void emit_held(softmax_emitter *e, int count, int sure) {
    there is a way for each of these numbers of units. Rows of srbcrs that a thread has in turn are whole
    strides. */
 static void emit_short(softmax_emitter *e) {
-    static const int counts[] = {1, 2, 3, 4, 6, 8};
     const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
     int sure = 0;
-    for (size_t i = 0; i < sizeof counts / sizeof *counts && counts[i] <= plan->hold; i++) {
-        int count = counts[i], threads = softmax_threads(plan);
+    for (int i = 0; i < SOFTMAX_WAYS && softmax_ways[i] <= plan->hold; i++) {
+        int count = softmax_ways[i], threads = softmax_threads(plan);
         char prefix[MC_MAX_NAME];
         if (plan->order != SOFTMAX_BCRS && count % plan->rows) continue;
         snprintf(prefix, sizeof prefix, "held%d_", count);

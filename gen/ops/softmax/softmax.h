@@ -89,6 +89,9 @@ static inline int softmax_unit_bytes(const softmax_plan *plan) { return plan->un
 static inline int softmax_unit_words(const softmax_plan *plan) {
     return softmax_unit_bytes(plan) < WORD ? 1 : softmax_unit_bytes(plan) / WORD;
 }
+/* The numbers of units of a thread for which the kernel has a way, up to `hold` and SOFTMAX_MAX_HOLD. */
+enum { SOFTMAX_WAYS = 6 };
+extern const int softmax_ways[SOFTMAX_WAYS];
 /* Whether 32 bits hold the sum of what a warp keeps of a row, elements of at most 2^23 each. */
 bool softmax_one_word(const softmax_plan *plan);
 /* Elements of C that are stored at once. */
