@@ -60,7 +60,8 @@ typedef struct softmax_emitter {
 
 /* The guard of unit I; none: it is surely the row block's. */
 static inline mc_reg softmax_inside(const softmax_units *u, int i) {
-    return i < u->sure ? (mc_reg){0} : u->inside[i];
+    const mc_reg always = {0};
+    return i < u->sure ? always : u->inside[i];
 }
 /* Which of the thread's rows ELEMENT of unit I is of. */
 static inline int softmax_row_of(const softmax_plan *plan, int i, int element) {
