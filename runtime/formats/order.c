@@ -161,22 +161,36 @@ mc_status mc_sampled_collect(const mc_vsparse *mask, mc_order order, const mc_de
     return status;
 }
 
-typedef struct row_length {
-    int64_t vectors, block;
-} row_length;
+/* Neighbouring row blocks from FIRST on, and the most vectors that one of them has. */
+typedef struct row_group {
+    int64_t vectors, first;
+} row_group;
 
 static int longer_first(const void *a, const void *b) {
-    const row_length *x = a, *y = b;
+    const row_group *x = a, *y = b;
     if (x->vectors != y->vectors) return x->vectors < y->vectors ? 1 : -1;
-    return (x->block > y->block) - (x->block < y->block);
+    return (x->first > y->first) - (x->first < y->first);
 }
 
-mc_status order_longest_first(const mc_vsparse *a, int32_t *order, mc_diag *diag) {
-    row_length *rows = mcrt_array(a->row_blocks, sizeof *rows);
-    if (!rows) return mcrt_no_memory(diag, a->row_blocks, "row blocks");
-    for (int64_t b = 0; b < a->row_blocks; b++) rows[b] = (row_length){a->row_ptr[b + 1] - a->row_ptr[b], b};
-    qsort(rows, (size_t)a->row_blocks, sizeof *rows, longer_first);
-    for (int64_t place = 0; place < a->row_blocks; place++) order[place] = (int32_t)rows[place].block;
-    free(rows);
+static int64_t longest_of(const mc_vsparse *a, int64_t first, int64_t count) {
+    int64_t longest = 0;
+    for (int64_t b = first; b < first + count; b++) {
+        int64_t vectors = a->row_ptr[b + 1] - a->row_ptr[b];
+        if (vectors > longest) longest = vectors;
+    }
+    return longest;
+}
+
+mc_status order_longest_first(const mc_vsparse *a, int together, int32_t *order, mc_diag *diag) {
+    int64_t whole = a->row_blocks / together, place = 0;
+    row_group *groups = mcrt_array(whole, sizeof *groups);
+    if (!groups) return mcrt_no_memory(diag, whole, "row blocks");
+    for (int64_t g = 0; g < whole; g++)
+        groups[g] = (row_group){longest_of(a, g * together, together), g * together};
+    qsort(groups, (size_t)whole, sizeof *groups, longer_first);
+    for (int64_t g = 0; g < whole; g++)
+        for (int i = 0; i < together; i++) order[place++] = (int32_t)(groups[g].first + i);
+    for (; place < a->row_blocks; place++) order[place] = (int32_t)place;
+    free(groups);
     return MC_OK;
 }

@@ -14,7 +14,9 @@ int64_t order_place(mc_order order, int vec, int64_t slot, int row);
 void order_put(const mc_vsparse *mask, mc_order order, const int64_t *start, mc_type type, const void *values,
                void *c);
 
-/* ORDER = the row blocks, those with the most vectors first, equally long ones by number. */
-mc_status order_longest_first(const mc_vsparse *a, int32_t *order, mc_diag *diag);
+/* ORDER = the row blocks, those with the most vectors first, equally long ones by number. With TOGETHER above
+   1 so many neighbours stay together, ascending: such groups go by their longest row block, and one that is
+   not whole is the last. */
+mc_status order_longest_first(const mc_vsparse *a, int together, int32_t *order, mc_diag *diag);
 
 #endif

@@ -91,7 +91,8 @@ typedef struct mc_ring {
     int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */
     int split;          /* parts of a row block's strides, each for a warp of its own: 1, 2, 4 or 8 */
     mc_coding coding;   /* of integers mc_digits */
-    bool zeros; /* padding names a row of zeros behind the last stage, as that of floats does anyway */
+    bool zeros;   /* padding names a row of zeros behind the last stage, as that of floats does anyway */
+    int together; /* row blocks that stay neighbours in row_order; 0: 1 */
 } mc_ring;
 /*   row_order  s32[row_blocks]              the row block at each place
      row_ptr    s32[split * row_blocks + 1]  in strides: part p of place q begins at [p * row_blocks + q]

@@ -33,7 +33,7 @@ static mc_status check_values(const mc_vsparse *mask, const rows_form *form, mc_
 static mc_status put_rows(const mc_vsparse *mask, const int64_t *start, int32_t *rows, mc_diag *diag) {
     int32_t *order = mcrt_array(mask->row_blocks, sizeof *order);
     if (order == NULL) return mcrt_no_memory(diag, mask->row_blocks, "row blocks");
-    mc_status status = order_longest_first(mask, order, diag);
+    mc_status status = order_longest_first(mask, 1, order, diag);
     for (int64_t i = 0; i < mask->row_blocks && status == MC_OK; i++) {
         int32_t b = order[i], *row = &rows[SAMPLED_ROW_WORDS * i];
         row[0] = (int32_t)start[b];

@@ -288,7 +288,7 @@ mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *
     if (status == MC_OK) {
         int32_t *order = mc_packed_find(packed, "row_order")->data,
                 *row_ptr = mc_packed_find(packed, "row_ptr")->data;
-        status = order_longest_first(a, order, diag);
+        status = order_longest_first(a, ring->together > 1 ? ring->together : 1, order, diag);
         if (status == MC_OK) status = pack_rows(&p, order, row_ptr, diag);
         if (status == MC_OK) status = join_parts(&p, row_ptr, packed, diag);
     }
@@ -339,6 +339,7 @@ static mc_status ring_of(const mc_kernel *kernel, mc_ring *ring, mc_diag *diag) 
                       .stages = (int)mc_kernel_field(kernel, "stages"),
                       .tile_n = (int)mc_type_size(rhs, mc_kernel_field(kernel, "tile_n")),
                       .split = (int)mc_kernel_field(kernel, "split"),
+                      .together = (int)mc_kernel_field(kernel, "together"),
                       .coding = code_of_kernel(kernel),
                       .zeros = mc_type_is_real(rhs)};
     return MC_OK;
@@ -365,6 +366,6 @@ const packed_format format_windowed = {.name = "windowed-bcrs",
                                        .floats = true,
                                        .type = "lhs",
                                        .cols = "k",
-                                       .form = "lhs vec rhs tile_n window stages split digits",
+                                       .form = "lhs vec rhs tile_n window stages split together digits",
                                        .pack = pack,
                                        .pack_values = pack_values};

@@ -92,7 +92,7 @@ static void test_refused(mc_diag *diag) {
     static const mc_strided int4 = {.stride = 64, .heads = 1, .int4 = true},
                             balanced = {.stride = 32, .heads = 1, .coding = 1};
     static const mc_srbcrs bytes = {.k = 32, .piece_bits = 8};
-    static const mc_ring ring = {256, 6, 128, 1, 0, false};
+    static const mc_ring ring = {256, 6, 128, 1, 0, false, 1};
     mc_packed packed;
     for (int t = 0; t < TYPES; t++) {
         mc_vsparse a = make_matrix(types[t], 4, 1, diag);

@@ -346,10 +346,10 @@ static const shape shapes[] = {
     {SHAPE_ONE_FULL, 21, 1300, 0}, {SHAPE_UNIFORM, 60, 200, 90}, {SHAPE_SKEWED, 2, 2000, 0},
 };
 static const mc_ring rings[] = {
-    {64, 2, 128, 1, 0, false},  {64, 2, 128, 2, 0, false},  {64, 3, 64, 8, 0, false},
-    {64, 12, 32, 2, 0, false},  {64, 5, 32, 4, 0, false},   {128, 4, 128, 1, 0, false},
-    {256, 6, 128, 4, 0, false}, {256, 6, 128, 1, 0, false}, {256, 2, 32, 4, 0, false},
-    {128, 3, 64, 1, 0, false},  {128, 8, 64, 8, 0, false},
+    {64, 2, 128, 1, 0, false, 1},  {64, 2, 128, 2, 0, false, 1},  {64, 3, 64, 8, 0, false, 1},
+    {64, 12, 32, 2, 0, false, 1},  {64, 5, 32, 4, 0, false, 1},   {128, 4, 128, 1, 0, false, 1},
+    {256, 6, 128, 4, 0, false, 1}, {256, 6, 128, 1, 0, false, 1}, {256, 2, 32, 4, 0, false, 1},
+    {128, 3, 64, 1, 0, false, 1},  {128, 8, 64, 8, 0, false, 1},
 };
 
 static void test_round_trips(mc_diag *diag) {
@@ -363,6 +363,26 @@ static void test_round_trips(mc_diag *diag) {
         }
 }
 
+/* Neighbours stay together, by the longest of them; those that make no whole group come last. */
+static void test_together(mc_diag *diag) {
+    enum { BLOCKS = 7 };
+    static int64_t starts[BLOCKS + 1] = {0, 1, 2, 2, 6, 6, 8, 13};
+    static int32_t columns[] = {5, 0, 1, 2, 3, 4, 0, 9, 0, 1, 2, 3, 4};
+    static uint8_t values[13];
+    static const int32_t want[][BLOCKS] = {
+        {6, 3, 5, 0, 1, 2, 4}, {2, 3, 4, 5, 0, 1, 6}, {0, 1, 2, 3, 4, 5, 6}};
+    const mc_vsparse a = {MC_U8, 1, BLOCKS, 16, BLOCKS, 13, starts, columns, values};
+    for (int i = 0; i < 3; i++) {
+        mc_packed packed;
+        mc_ring ring = {64, 3, 128, 1, 0, false, 1 << i};
+        expect_ok("pack", mc_windowed_pack(&a, &ring, &packed, diag), diag);
+        const mc_packed_array *order = mc_packed_find(&packed, "row_order");
+        CHECK(order != NULL && order->count == BLOCKS && memcmp(order->data, want[i], sizeof want[i]) == 0,
+              "row_order, %d together", ring.together);
+        mc_packed_free(&packed);
+    }
+}
+
 /* Conflicts cannot be bought with more strides. */
 static void test_banks(mc_diag *diag) {
     static const struct {
@@ -371,12 +391,12 @@ static void test_banks(mc_diag *diag) {
         cost most;
         double words; /* accesses of four slots of 32 bits */
     } cases[] = {
-        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 6, 128, 1, 0, false}, {1.11, 19.8}, 1.065},
-        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 3, 64, 1, 0, false}, {1.145, 19.82}, 0},
-        {{SHAPE_UNIFORM, 64, 1024, 90}, {256, 6, 32, 1, 0, false}, {1.22, 3.8}, 0},
-        {{SHAPE_UNIFORM, 64, 512, 70}, {256, 3, 128, 1, 0, false}, {1.17, 5.3}, 1.09},
-        {{SHAPE_UNIFORM, 64, 4608, 90}, {256, 3, 128, 1, 0, false}, {1.36, 17}, 1.18},
-        {{SHAPE_SKEWED, 2, 4000, 0}, {256, 3, 128, 1, 0, false}, {2.1, 63}, 2},
+        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 6, 128, 1, 0, false, 1}, {1.11, 19.8}, 1.065},
+        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 3, 64, 1, 0, false, 1}, {1.145, 19.82}, 0},
+        {{SHAPE_UNIFORM, 64, 1024, 90}, {256, 6, 32, 1, 0, false, 1}, {1.22, 3.8}, 0},
+        {{SHAPE_UNIFORM, 64, 512, 70}, {256, 3, 128, 1, 0, false, 1}, {1.17, 5.3}, 1.09},
+        {{SHAPE_UNIFORM, 64, 4608, 90}, {256, 3, 128, 1, 0, false, 1}, {1.36, 17}, 1.18},
+        {{SHAPE_SKEWED, 2, 4000, 0}, {256, 3, 128, 1, 0, false, 1}, {2.1, 63}, 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const shape *s = &cases[i].mask;
@@ -397,25 +417,25 @@ static void test_refused(mc_diag *diag) {
     static int8_t values[16];
     static int32_t columns[] = {0};
     static int64_t starts[] = {0, 1};
-    static const mc_ring good = {64, 3, 128, 1, 0, false};
+    static const mc_ring good = {64, 3, 128, 1, 0, false, 1};
     static const mc_ring bad[] = {
-        {64, 1, 128, 1, 0, false},
-        {64, 0, 128, 1, 0, false},
-        {64, -1, 128, 1, 0, false},
-        {4, 3, 128, 1, 0, false},
-        {-64, 3, 128, 1, 0, false},
-        {64, 3, 16, 1, 0, false},
-        {64, 3, 96, 1, 0, false},
-        {64, 3, 0, 1, 0, false},
-        {64, 3, 256, 1, 0, false},
-        {256, 256, 128, 1, 0, false},
-        {INT32_MAX, INT32_MAX, 128, 1, 0, false},
-        {64, 3, 128, 0, 0, false},
-        {64, 3, 128, -1, 0, false},
-        {64, 3, 128, 3, 0, false},
-        {64, 3, 128, 16, 0, false},
-        {8, 256, 32, 1, 0, false}, /* more windows than a control counts */
-        {12, 3, 128, 1, 0, false}, /* a ring row's bank would not be its row of B's */
+        {64, 1, 128, 1, 0, false, 1},
+        {64, 0, 128, 1, 0, false, 1},
+        {64, -1, 128, 1, 0, false, 1},
+        {4, 3, 128, 1, 0, false, 1},
+        {-64, 3, 128, 1, 0, false, 1},
+        {64, 3, 16, 1, 0, false, 1},
+        {64, 3, 96, 1, 0, false, 1},
+        {64, 3, 0, 1, 0, false, 1},
+        {64, 3, 256, 1, 0, false, 1},
+        {256, 256, 128, 1, 0, false, 1},
+        {INT32_MAX, INT32_MAX, 128, 1, 0, false, 1},
+        {64, 3, 128, 0, 0, false, 1},
+        {64, 3, 128, -1, 0, false, 1},
+        {64, 3, 128, 3, 0, false, 1},
+        {64, 3, 128, 16, 0, false, 1},
+        {8, 256, 32, 1, 0, false, 1}, /* more windows than a control counts */
+        {12, 3, 128, 1, 0, false, 1}, /* a ring row's bank would not be its row of B's */
     };
     mc_packed packed;
     mc_vsparse a = {MC_S8, 8, 8, 1, 1, 1, starts, columns, values};
@@ -436,7 +456,7 @@ static void test_refused(mc_diag *diag) {
     a.type = MC_S8;
     expect_failure("digits", mc_windowed_pack(&a, &balanced, &packed, diag), MC_CANNOT, diag,
                    "balanced digits are for signed values of several digits, the matrix holds s8");
-    static const mc_ring parts = {64, 3, 128, 4, 0, false};
+    static const mc_ring parts = {64, 3, 128, 4, 0, false, 1};
     a.type = MC_S8, a.row_blocks = INT32_MAX / 4;
     expect_failure("parts", mc_windowed_pack(&a, &parts, &packed, diag), MC_CANNOT, diag,
                    "row blocks in 4 parts");
@@ -447,6 +467,7 @@ int main(void) {
     mc_diag *diag = mc_diag_create();
     test_round_trips(diag);
     test_banks(diag);
+    test_together(diag);
     test_refused(diag);
     mc_diag_destroy(diag);
     return check_end();

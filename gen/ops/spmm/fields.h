@@ -46,6 +46,7 @@ enum {
     F_RESIDUAL,
     F_LDR,
     F_C_MAJOR,
+    F_TOGETHER,
 };
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4 };

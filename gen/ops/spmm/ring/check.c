@@ -36,6 +36,17 @@ static void check_shared_memory(const ring_plan *plan, const mc_arch *arch, mc_c
              arch->shared << 10);
 }
 
+static void check_together(const ring_plan *plan, mc_complaints *complaints) {
+    const spmm_plan *base = &plan->base;
+    if (plan->together == 1) return;
+    if (!base->c_columns) complain(complaints, F_TOGETHER, "wants c_major = \"column\"");
+    else if (base->split > 1)
+        complain(complaints, F_TOGETHER,
+                 "wants split = 1: warps that share a row block have a part of its columns");
+    else if (base->warps % plan->together)
+        complain(complaints, F_TOGETHER, "warps = %d are no whole groups of %d", base->warps, plan->together);
+}
+
 void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *complaints) {
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
     const spmm_plan *base = &plan->base;
@@ -53,6 +64,7 @@ void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *comp
                     .resident = plan->resident};
     spmm_check_pairs(&base->math, use, complaints);
     check_split(plan, complaints);
+    check_together(plan, complaints);
     check_b(plan, complaints);
     check_shared_memory(plan, arch, complaints);
 }

@@ -1,6 +1,6 @@
 /* The ring kernel's epilogue where C is column-major. A lane's rows 2 t and 2 t + 1 of a column are one
  * store, and four lanes have the column's part of the row block. Row blocks of a thread block need not be
- * neighbours in C, so that nothing is gained by bringing them together. */
+ * neighbours in C. Where some are (`together`), they go to C by way of shared memory (together.c). */
 #include "ops/spmm/ring/store.h"
 #include "parts/columns.h"
 
@@ -14,11 +14,13 @@ static column_writer declare_writer(ring_epilogue *e, bool clamp) {
                              .ldc = dim_operand(r->at.plan->ldc, r->at.ldc),
                              .c_array = r->at.c_array,
                              .in_rows = r->at.stores,
-                             .store = clamp ? 1 : rows,
+                             .store = clamp                   ? 1
+                                      : r->plan->together > 1 ? ring_tile_store(r->plan)
+                                                              : rows,
                              .residual = e->residual}};
     w.w.residual.load = clamp ? 1 : ring_residual_columns(r->plan);
-    w.w.at = b64(b, "c_at");
-    w.w.row = b32(b, "c_row");
+    if (clamp || r->plan->together == 1) w.w.at = b64(b, "c_at");
+    w.w.row = b32(b, clamp || r->plan->together == 1 ? "c_row" : "put_row");
     columns_declare(&w, rows, ring_run(r->plan));
     return w;
 }
@@ -37,6 +39,10 @@ static void emit_run(ring_epilogue *e, column_writer *w, int first, int rows, in
                              .sums = {sums[0], sums[1]},
                              .factor_row = first,
                              .factor_column = late ? 0 : run * c};
+    if (w->tile.columns > 0) {
+        columns_put(w, &e->factors, &patch, first * ring_row_step(plan), offset);
+        return;
+    }
     columns_store_patch(w, &e->factors, &patch, e->col, offset);
     columns_advance(w, ring_run_span(plan) - run + 1);
 }
@@ -50,9 +56,12 @@ void ring_emit_store_columns(ring_epilogue *e, bool clamp) {
     else ring_load_columns_of(e, 0, ring_runs(plan), 0);
     ring_emit_row(e, w.w.row);
     columns_residual_address(&w, w.w.row);
+    bool together = plan->together > 1 && !clamp;
+    if (together) ring_emit_tile_start(e, &w);
     for (int first = 0; first < ring_lane_rows(plan); first += rows) {
-        if (first) EMIT(w.w.b, add_s32, w.w.row, w.w.row, I(ring_row_step(plan)));
-        columns_address(&w, w.w.row, e->col);
+        if (first && !together) EMIT(w.w.b, add_s32, w.w.row, w.w.row, I(ring_row_step(plan)));
+        if (!together) columns_address(&w, w.w.row, e->col);
         for (int c = 0; c < ring_runs(plan); c++) emit_run(e, &w, first, rows, c);
     }
+    if (together) ring_emit_tile_store(e, &w);
 }

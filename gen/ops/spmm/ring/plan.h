@@ -5,6 +5,7 @@
 #define MC_SPMM_RING_PLAN_H
 
 #include "ops/spmm/problem.h"
+#include "parts/columns.h"
 #include "parts/pipeline.h"
 
 enum { RING_LOAD_BYTES = 32 };
@@ -14,6 +15,7 @@ typedef struct ring_plan {
     int window, stages; /* rows of B that are copied at once; windows that the ring holds */
     int copy;           /* async: bytes of a thread's copy; 0: the kernel finds it out */
     bool tensor;        /* staging "tma": a warp of its own copies, by tensor copies; else all threads copy */
+    int together;       /* row blocks beside one another in C; above 1 they share a tile */
     bool resident;      /* thread blocks keep all of B's column tile, and take row blocks in turn */
 } ring_plan;
 
@@ -65,6 +67,12 @@ static inline int ring_sum_offset(const ring_plan *plan) {
 /* sum.c. Bytes of shared memory, behind the barriers, through which warps that share a row block exchange
    sums. */
 unsigned ring_sum_bytes(const ring_plan *plan);
+
+/* together.c. The tile of columns that row blocks share, the rows of a column that a thread stores at once,
+   and the bytes of all tiles, behind the barriers. */
+column_tile ring_tile(const ring_plan *plan);
+int ring_tile_store(const ring_plan *plan);
+unsigned ring_tile_bytes(const ring_plan *plan);
 
 /* B's address must be a multiple of so many bytes, and ldb of so many elements. */
 static inline int ring_copy_unit(const ring_plan *plan) { return plan->tensor ? 16 : 4; }

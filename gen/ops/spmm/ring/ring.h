@@ -8,6 +8,7 @@
  *   strides.c   the loop over a row block's strides
  *   words.c     how it reads elements of 32 bits
  *   sum.c       sums of warps that share a row block
+ *   together.c  columns of warps whose row blocks are neighbours in C
  *   store.c     the epilogue */
 #ifndef MC_SPMM_RING_H
 #define MC_SPMM_RING_H
@@ -45,13 +46,17 @@ typedef struct ring_rows {
     mc_operand count;     /* row blocks of A; set where the kernel needs it */
     mc_reg block, blocks; /* this thread block's number, and how many the column tile has */
     mc_reg turn, place; /* of the row block that was loaded last: its number in the thread block, its place */
-    mc_reg two_turns;   /* resident: what the numbers of this turn and the next add up to */
-    mc_reg ptr, order;  /* row_ptr (of this warp's part), row_order */
-    mc_reg at;          /* scratch */
+    /* together: the first place of the warp's group, whether it is there, the warp's number in the group */
+    mc_reg first, in_group, member;
+    mc_reg two_turns;  /* resident: what the numbers of this turn and the next add up to */
+    mc_reg ptr, order; /* row_ptr (of this warp's part), row_order */
+    mc_reg at;         /* scratch */
 } ring_rows;
 
 /* Finds this warp's first place, loads its row block BLOCK, and sets in_rows and stores of R. */
 ring_rows ring_emit_rows(ring_emitter *r, ring_row_block *block);
+/* Resident, together: whether the row block at the next place is there. */
+void ring_emit_next_guards(const ring_emitter *r, const ring_rows *rows);
 /* Resident: loads what there is to know of the row block at the next place. */
 ring_row_block ring_emit_next_row(const ring_emitter *r, const ring_rows *rows);
 
@@ -187,6 +192,11 @@ void ring_emit_sum(const ring_emitter *r, ring_sum place, const spmm_sums *sums)
 
 /* -- store.c ------------------------------------------------------------------------------------------ */
 
+/* Together: the group's barrier, and the warp's number in the group. */
+typedef struct ring_group {
+    mc_reg barrier, member;
+} ring_group;
+
 typedef struct ring_epilogue {
     const ring_emitter *r;
     spmm_sums *sums;
@@ -194,6 +204,7 @@ typedef struct ring_epilogue {
     out_factors factors;   /* its scales and biases */
     out_residual residual; /* behind the loop over strides */
     ring_sum sum;
+    ring_group group;
     mc_label next; /* resident: behind a row block's store */
 } ring_epilogue;
 

@@ -6,6 +6,9 @@
  * R + w, and so on, while there are places. So thread blocks have about the same work, and so have their
  * warps in two turns.
  *
+ * With `together` row blocks that are neighbours in C, cards are groups of so many places, dealt to as many
+ * warps beside one another. A warp whose group has fewer goes along, with a row block that is not there.
+ *
  * Places need 32 bits without a sign. Of N places the last that a warp looks at is below N + (2 R - 1) X, and
  * X <= ceil(N / R), so that it is below 3 N + 2 R, where N < 2^30. */
 #include "ops/spmm/ring/ring.h"
@@ -18,7 +21,20 @@ static mc_operand emit_row_count(const ring_emitter *r) {
 }
 
 static void emit_deal(const ring_emitter *r, const ring_rows *rows) {
-    EMIT(r->at.b, mad_s32, rows->place, rows->turn, rows->blocks, rows->block);
+    mc_builder *b = r->at.b;
+    int together = r->plan->together;
+    if (together == 1) {
+        EMIT(b, mad_s32, rows->place, rows->turn, rows->blocks, rows->block);
+        return;
+    }
+    EMIT(b, mad_s32, rows->first, rows->turn, rows->blocks, rows->block);
+    EMIT(b, shl_b32, rows->first, rows->first, I(log2_of(together)));
+    EMIT(b, add_s32, rows->place, rows->first, rows->member);
+}
+
+/* The first place of the warp's group, which is there if any of the group's is. */
+static mc_reg group_place(const ring_emitter *r, const ring_rows *rows) {
+    return r->plan->together > 1 ? rows->first : rows->place;
 }
 
 /* Sets `place` to this warp's first place. */
@@ -33,7 +49,11 @@ static void emit_first_place(const ring_emitter *r, ring_rows *rows) {
     rows->blocks = load_special(b, "blocks", "nctaid.x");
     rows->place = b32(b, "row_place"), rows->turn = b32(b, "item");
     if (plan->row_blocks == 1) EMIT(b, mov_b32, rows->turn, I(0));
-    else EMIT(b, shr_u32, rows->turn, r->at.place.warp, I(log2_of(plan->split)));
+    else EMIT(b, shr_u32, rows->turn, r->at.place.warp, I(log2_of(plan->split * r->plan->together)));
+    if (r->plan->together > 1) {
+        rows->first = b32(b, "group_place"), rows->in_group = pred(b, "in_group");
+        rows->member = and_b32(b, "group_member", r->at.place.warp, I(r->plan->together - 1));
+    }
     emit_deal(r, rows);
 }
 
@@ -56,8 +76,27 @@ static void emit_row(const ring_emitter *r, const ring_rows *rows, mc_reg in, ri
     EMIT(b, mad_wide, rows->at, rows->place, I(WORD), rows->ptr);
     EMIT_IF(b, in, ldg_b32, to.stride, AT(rows->at, 0));
     EMIT_IF(b, in, ldg_b32, to.last, AT(rows->at, WORD));
-    EMIT(b, mad_wide, rows->at, rows->place, I(WORD), rows->order);
-    EMIT_IF(b, in, ldg_b32, to.number, AT(rows->at, 0));
+    EMIT(b, mad_wide, rows->at, group_place(r, rows), I(WORD), rows->order);
+    if (r->plan->together == 1) {
+        EMIT_IF(b, in, ldg_b32, to.number, AT(rows->at, 0));
+        return;
+    }
+    note(b, "one of a group that is not there begins behind the last row");
+    EMIT(b, mov_b32, to.number, rows->count);
+    EMIT(b, setp_lt_u32, rows->in_group, rows->first, rows->count);
+    EMIT_IF(b, rows->in_group, ldg_b32, to.number, AT(rows->at, 0));
+    EMIT(b, add_s32, to.number, to.number, rows->member);
+}
+
+/* Lanes of the row block's rows, where it is there. */
+static void emit_stores(const ring_emitter *r) {
+    int rows = (r->at.plan->vec + 1) / 2;
+    EMIT(r->at.b, setp_lt_and, r->at.stores, r->at.place.t, I(rows), r->at.in_rows);
+}
+
+void ring_emit_next_guards(const ring_emitter *r, const ring_rows *rows) {
+    EMIT(r->at.b, setp_lt_u32, r->at.in_rows, rows->place, rows->count);
+    if (r->at.stores.id != r->at.in_rows.id) emit_stores(r);
 }
 
 ring_rows ring_emit_rows(ring_emitter *r, ring_row_block *block) {
@@ -68,10 +107,17 @@ ring_rows ring_emit_rows(ring_emitter *r, ring_row_block *block) {
     ring_rows rows = {.count = emit_row_count(r)};
     emit_first_place(r, &rows);
     emit_arrays(r, &rows);
-    if (plan->guard_rows) r->at.in_rows = setp_lt(b, "in_rows", rows.place, rows.count);
+    if (r->plan->together > 1) r->at.in_rows = pred(b, "in_rows");
+    else if (plan->guard_rows) r->at.in_rows = setp_lt(b, "in_rows", rows.place, rows.count);
+    if (r->plan->together > 1) EMIT(b, setp_lt_u32, r->at.in_rows, rows.place, rows.count);
     spmm_emit_sum_guards(&r->at, false);
+    if (r->plan->together > 1 && r->at.stores.id != r->at.in_rows.id) {
+        r->at.stores = pred(b, "in_c");
+        emit_stores(r);
+    }
     emit_row(r, &rows, r->at.in_rows, *block);
-    if (r->plan->resident) rows.two_turns = carried(b, "two_items", I(2 * plan->row_blocks - 1));
+    if (r->plan->resident)
+        rows.two_turns = carried(b, "two_items", I(2 * plan->row_blocks / r->plan->together - 1));
     return rows;
 }
 
@@ -80,7 +126,7 @@ ring_row_block ring_emit_next_row(const ring_emitter *r, const ring_rows *rows) 
     ring_row_block next = {b32(b, "next_first"), b32(b, "next_last"), b32(b, "next_c_row_block")};
     note(b, "the next place: this warp's items of two turns add up to two_items");
     EMIT(b, sub_s32, rows->turn, rows->two_turns, rows->turn);
-    EMIT(b, add_s32, rows->two_turns, rows->two_turns, I(2 * r->at.plan->row_blocks));
+    EMIT(b, add_s32, rows->two_turns, rows->two_turns, I(2 * r->at.plan->row_blocks / r->plan->together));
     emit_deal(r, rows);
     mc_reg is_next = setp_lt_u32(b, "is_next", rows->place, rows->count);
     emit_row(r, rows, is_next, next);

@@ -45,6 +45,7 @@ static int grouped(const ring_plan *plan) { return mixes(plan) ? 2 : transposed(
 static int group_columns(const ring_plan *plan) { return ring_run(plan) * grouped(plan); }
 static int store_columns(const ring_plan *plan) {
     int columns = group_columns(plan);
+    if (plan->together > 1) return ring_tile_store(plan);
     if (plan->base.c_columns) return ring_pair_rows(plan);
     while (out_bytes(plan->base.output.element, columns) > RING_STORE_BYTES) columns /= 2;
     return columns;

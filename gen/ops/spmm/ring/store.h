@@ -35,6 +35,11 @@ static inline int ring_pair_rows(const ring_plan *plan) {
     return ring_row_step(plan) == 1 ? ring_lane_rows(plan) : 1;
 }
 
+/* together.c. Of row blocks that share a tile: declares what W needs to put sums there, once the tile is
+   free; then stores the tile. */
+void ring_emit_tile_start(ring_epilogue *e, column_writer *w);
+void ring_emit_tile_store(ring_epilogue *e, column_writer *w);
+
 /* columns.c. Stores a column-major C. */
 void ring_emit_store_columns(ring_epilogue *e, bool clamp);
 
