@@ -16,8 +16,6 @@ enum {
     MAX_STRIDES = INT32_MAX / WINDOWED_SLOTS, /* the kernel counts lanes in s32 */
 };
 
-/* -- Row blocks in the order of places ---------------------------------------------------------------- */
-
 /* -- Strides as they are made ------------------------------------------------------------------------- */
 
 typedef struct stride_record {

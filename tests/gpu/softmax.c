@@ -1,5 +1,5 @@
-/* How fast a softmax from f16 to f16 is beside a plain kernel that reads and writes the same bytes. Every
- * variant of specs/softmax_f16.lua, and plain kernels of several shapes; each is timed in a graph of many
+/* How fast a softmax from f16 to f16 is beside a plain kernel that reads and writes the same bytes. Kernels
+ * of all numbers of warps and units, and plain kernels of several shapes; each is timed in a graph of many
  * launches, so that operands which fit into L2 lie there. Run by hand, in the root of the repository:
  *
  *   softmax_gpu BATCH MASK.smtx...      each nonzero becomes an 8x1 vector; C of a batch's first and last

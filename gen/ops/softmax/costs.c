@@ -1,5 +1,6 @@
-/* The costs of the model: what `mcbench fit` printed for an H200, from 14 masks in f16 that lay in L2. So
-   those of L2 and memory are of quantise (gen/ops/quantise/costs.c). An H100 was not measured. */
+/* The costs of the model: what `mcbench fit` printed for an H200, from 14 masks in f16, none of which
+   bytes limit. So those of L2 and memory are of quantise (gen/ops/quantise/costs.c). An H100 was not
+   measured. */
 #include "ops/softmax/costs.h"
 #include "parts/model.h"
 
