@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mcrt_internal.h"
+#include "plain.h"
 #include "problem/bind.h"
 
 enum { X, SCALE, ZERO, C };
@@ -235,45 +236,6 @@ static void enter_all(run *r, task *t, field *f) {
 
 /* -- The plain kernel --------------------------------------------------------------------------------- */
 
-/* Each thread takes UNROLL units of 32 bytes that are read and 16 that are written, a grid's width apart, again and
-   again: all loads of a turn first. */
-static char *plain_ptx(int threads, int unroll) {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    fprintf(
-        out,
-        ".version 7.8\n.target sm_90\n.address_size 64\n"
-        ".visible .entry plain(.param .u64 in, .param .u64 out, .param .s32 units)\n.reqntid %d, 1, 1\n{\n"
-        ".reg .b32 %%r<8>, %%d<%d>;\n.reg .b64 %%in, %%out, %%a, %%b;\n.reg .pred %%p<%d>, %%more;\n"
-        "ld.param.u64 %%in, [in];\nld.param.u64 %%out, [out];\nld.param.s32 %%r0, [units];\n"
-        "cvta.to.global.u64 %%in, %%in;\ncvta.to.global.u64 %%out, %%out;\n"
-        "mov.u32 %%r1, %%ctaid.x;\nmov.u32 %%r2, %%tid.x;\nmad.lo.s32 %%r1, %%r1, %d, %%r2;\n"
-        "mov.u32 %%r3, %%nctaid.x;\nmul.lo.s32 %%r3, %%r3, %d;\nLOOP:\n",
-        threads, 8 * unroll, unroll, threads, threads);
-    for (int i = 0; i < unroll; i++)
-        fprintf(out,
-                "mad.lo.s32 %%r4, %%r3, %d, %%r1;\nsetp.lt.s32 %%p%d, %%r4, %%r0;\nmad.wide.s32 %%a, %%r4, "
-                "32, %%in;\n"
-                "@%%p%d ld.global.nc.v4.b32 {%%d%d, %%d%d, %%d%d, %%d%d}, [%%a];\n"
-                "@%%p%d ld.global.nc.v4.b32 {%%d%d, %%d%d, %%d%d, %%d%d}, [%%a+16];\n",
-                i, i, i, 8 * i, 8 * i + 1, 8 * i + 2, 8 * i + 3, i, 8 * i + 4, 8 * i + 5, 8 * i + 6,
-                8 * i + 7);
-    for (int i = 0; i < unroll; i++) {
-        for (int j = 0; j < 4; j++)
-            fprintf(out, "@%%p%d xor.b32 %%d%d, %%d%d, %%d%d;\n", i, 8 * i + j, 8 * i + j, 8 * i + j + 4);
-        fprintf(out,
-                "mad.lo.s32 %%r4, %%r3, %d, %%r1;\nmad.wide.s32 %%b, %%r4, 16, %%out;\n"
-                "@%%p%d st.global.v4.b32 [%%b], {%%d%d, %%d%d, %%d%d, %%d%d};\n",
-                i, i, 8 * i, 8 * i + 1, 8 * i + 2, 8 * i + 3);
-    }
-    fprintf(out,
-            "mad.lo.s32 %%r1, %%r3, %d, %%r1;\nsetp.lt.s32 %%more, %%r1, %%r0;\n@%%more bra LOOP;\nret;\n}\n",
-            unroll);
-    fclose(out);
-    return text;
-}
-
 /* BLOCKS thread blocks; 0: as many as it takes for one turn. */
 static mc_status enter_plain(run *r, const task *t, int threads, int unroll, int blocks, field *f) {
     entrant *e = &f->items[f->count];
@@ -284,7 +246,7 @@ static mc_status enter_plain(run *r, const task *t, int threads, int unroll, int
                               .count = 3}};
     snprintf(e->text, sizeof e->text, "plain: %u blocks of %d threads, %d units", e->launch.grid[0], threads,
              unroll);
-    char *ptx = plain_ptx(threads, unroll);
+    char *ptx = plain_ptx(threads, unroll, 2);
     mc_status status = mc_module_load(r->device, ptx, "plain", &e->module, r->diag);
     free(ptx);
     if (status == MC_OK) status = mc_module_launch(e->module, &e->launch, r->diag);

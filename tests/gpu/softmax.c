@@ -12,6 +12,7 @@
 #include <string.h>
 #include "context/matrix.h"
 #include "matrix/csr.h"
+#include "plain.h"
 #include "replay.h"
 
 enum { X, SCALE };
@@ -174,38 +175,6 @@ static size_t enter_all(bench *t, entrant *all) {
 
 /* -- The plain kernel --------------------------------------------------------------------------------- */
 
-/* Each thread copies UNROLL units of 16 bytes, a grid's width apart, again and again: all loads first. */
-static char *plain_ptx(int threads, int unroll) {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    fprintf(
-        out,
-        ".version 7.8\n.target sm_90\n.address_size 64\n"
-        ".visible .entry plain(.param .u64 in, .param .u64 out, .param .s32 units)\n.reqntid %d, 1, 1\n{\n"
-        ".reg .b32 %%r<8>, %%d<%d>;\n.reg .b64 %%in, %%out, %%a;\n.reg .pred %%p<%d>, %%more;\n"
-        "ld.param.u64 %%in, [in];\nld.param.u64 %%out, [out];\nld.param.s32 %%r0, [units];\n"
-        "mov.u32 %%r1, %%ctaid.x;\nmov.u32 %%r2, %%tid.x;\nmad.lo.s32 %%r1, %%r1, %d, %%r2;\n"
-        "mov.u32 %%r3, %%nctaid.x;\nmul.lo.s32 %%r3, %%r3, %d;\nLOOP:\n",
-        threads, 4 * unroll, unroll, threads, threads);
-    for (int i = 0; i < unroll; i++)
-        fprintf(out,
-                "mad.lo.s32 %%r4, %%r3, %d, %%r1;\nsetp.lt.s32 %%p%d, %%r4, %%r0;\n"
-                "mad.wide.s32 %%a, %%r4, 16, %%in;\n"
-                "@%%p%d ld.global.nc.v4.b32 {%%d%d, %%d%d, %%d%d, %%d%d}, [%%a];\n",
-                i, i, i, 4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);
-    for (int i = 0; i < unroll; i++)
-        fprintf(out,
-                "mad.lo.s32 %%r4, %%r3, %d, %%r1;\nmad.wide.s32 %%a, %%r4, 16, %%out;\n"
-                "@%%p%d st.global.v4.b32 [%%a], {%%d%d, %%d%d, %%d%d, %%d%d};\n",
-                i, i, 4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);
-    fprintf(out,
-            "mad.lo.s32 %%r1, %%r3, %d, %%r1;\nsetp.lt.s32 %%more, %%r1, %%r0;\n@%%more bra LOOP;\nret;\n}\n",
-            unroll);
-    fclose(out);
-    return text;
-}
-
 typedef struct plain {
     const cuda_driver *driver;
     cuda_function function;
@@ -236,7 +205,7 @@ static mc_status time_plain(bench *t, int threads, int unroll, unsigned most, en
                .out = t->c_at,
                .units = (int32_t)units,
                .launches = t->launches};
-    char *ptx = plain_ptx(threads, unroll);
+    char *ptx = plain_ptx(threads, unroll, 1);
     snprintf(e->text, sizeof e->text, "plain: %u blocks of %d threads, %d units", p.blocks, threads, unroll);
     mc_status status = CUDA_CALL(t->driver, t->diag, ModuleLoadDataEx, &module, ptx, 0, NULL, NULL);
     free(ptx);
