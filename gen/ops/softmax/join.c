@@ -83,14 +83,6 @@ static mc_reg join_lanes(joining *j, unsigned *rest) {
     return row;
 }
 
-static void load_or_store(const joining *j, mc_reg predicate, mc_operand at, const mc_reg *words, bool load) {
-    mc_builder *b = j->e->b;
-    if (load && j->words == 1) EMIT_IF(b, predicate, lds_b32, words[0], at);
-    else if (load) EMIT_IF(b, predicate, lds_v2, V2(words), at);
-    else if (j->words == 1) EMIT_IF(b, predicate, sts_b32, at, words[0]);
-    else EMIT_IF(b, predicate, sts_v2, at, V2(words));
-}
-
 static void store_part(const joining *j, mc_reg row, unsigned rest) {
     const softmax_plan *plan = j->e->plan;
     mc_builder *b = j->e->b;
@@ -99,8 +91,12 @@ static void store_part(const joining *j, mc_reg row, unsigned rest) {
     mc_reg place = mad_s32(b, "part_place", part, I(plan->vec), row);
     mc_reg at = mad_s32(b, "part_at", place, I(j->words * WORD), parts), first = {0};
     if (rest) first = setp_eq(b, "first_lane", and_b32(b, "same", j->e->lane, H(rest)), I(0));
-    const mc_reg words[2] = {j->word[0][0], j->words > 1 ? j->word[1][0] : (mc_reg){0}};
-    load_or_store(j, first, AT(at, 0), words, false);
+    if (j->words == 1) {
+        EMIT_IF(b, first, sts_b32, AT(at, 0), j->word[0][0]);
+    } else {
+        const mc_reg words[2] = {j->word[0][0], j->word[1][0]};
+        EMIT_IF(b, first, sts_v2, AT(at, 0), V2(words));
+    }
     if (plan->warps > 1) EMIT(b, bar_sync, I(0));
     else EMIT(b, bar_warp_sync, H(0xffffffff));
 }
@@ -117,7 +113,9 @@ static void load_own(joining *j, mc_reg *to) {
     mc_reg from = mad_s32(b, "own_at", place, I(j->words * WORD), parts);
     for (int part = 0; part < plan->row_warps; part += at_once) {
         mc_reg *into = part ? j->give : to;
-        load_or_store(j, (mc_reg){0}, AT(from, (int64_t)part * plan->vec * j->words * WORD), into, true);
+        mc_operand at = AT(from, (int64_t)part * plan->vec * j->words * WORD);
+        if (j->words == 1) EMIT(b, lds_b32, into[0], at);
+        else EMIT(b, lds_v2, V2(into), at);
         if (what == SUMS_OF_TWO && j->words == 1) EMIT(b, mov_b32, into[1], I(0));
         if (part) combine(j, what, to, to, j->give);
     }

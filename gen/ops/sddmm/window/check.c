@@ -53,9 +53,9 @@ static void check_shared(const int64_t *point, const window_plan *plan, mc_compl
                  (long long)window, plan->shared_bytes, arch->target, arch->shared << 10);
 }
 
-/* Fitted to the registers alive in 3000 kernels, within 9, and more
-   by as much as it took for ptxas 13 to spill in none of them. A's operands count, and the next item's words
-   where groups are multiplied meanwhile; two chunks of B; scales and mask values. */
+/* Fitted to the registers alive in 3000 kernels, within 9, and more by as much as it took for ptxas 13 to
+   spill in none of them. A's operands count, and the next item's words where groups are multiplied meanwhile;
+   two chunks of B; scales and mask values. */
 int window_registers(const window_plan *plan) {
     enum { ALWAYS = 28, GROUP = 3, SECOND_CHUNK = 12, OCTET = 3, FACTORS = 4, BESIDE = 24 };
     const sddmm_problem *p = &plan->problem;

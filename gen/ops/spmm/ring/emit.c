@@ -78,7 +78,7 @@ static void emit_next(const ring_strides *s, ring_feed *feed, const ring_rows *r
     mc_reg gone = pred(b, "gone");
     mc_label end = label(b, "END");
     heading(b, "This warp's next row block");
-    EMIT(b, setp_ge_u32, gone, s->r->plan->together > 1 ? rows->first : rows->place, rows->count);
+    EMIT(b, setp_ge_u32, gone, rows->first, rows->count);
     EMIT_IF(b, gone, bra_uni, TO(end));
     if (s->r->plan->together > 1) ring_emit_next_guards(s->r, rows);
     EMIT(b, mov_b32, s->block.number, next.number);

@@ -46,8 +46,9 @@ typedef struct ring_rows {
     mc_operand count;     /* row blocks of A; set where the kernel needs it */
     mc_reg block, blocks; /* this thread block's number, and how many the column tile has */
     mc_reg turn, place; /* of the row block that was loaded last: its number in the thread block, its place */
-    /* together: the first place of the warp's group, whether it is there, the warp's number in the group */
-    mc_reg first, in_group, member;
+    mc_reg first;       /* the first place of the warp's group, which is its place where groups have one */
+    /* together: whether that is there, and the warp's number in the group */
+    mc_reg in_group, member;
     mc_reg two_turns;  /* resident: what the numbers of this turn and the next add up to */
     mc_reg ptr, order; /* row_ptr (of this warp's part), row_order */
     mc_reg at;         /* scratch */

@@ -23,18 +23,10 @@ static mc_operand emit_row_count(const ring_emitter *r) {
 static void emit_deal(const ring_emitter *r, const ring_rows *rows) {
     mc_builder *b = r->at.b;
     int together = r->plan->together;
-    if (together == 1) {
-        EMIT(b, mad_s32, rows->place, rows->turn, rows->blocks, rows->block);
-        return;
-    }
     EMIT(b, mad_s32, rows->first, rows->turn, rows->blocks, rows->block);
+    if (together == 1) return;
     EMIT(b, shl_b32, rows->first, rows->first, I(log2_of(together)));
     EMIT(b, add_s32, rows->place, rows->first, rows->member);
-}
-
-/* The first place of the warp's group, which is there if any of the group's is. */
-static mc_reg group_place(const ring_emitter *r, const ring_rows *rows) {
-    return r->plan->together > 1 ? rows->first : rows->place;
 }
 
 /* Sets `place` to this warp's first place. */
@@ -43,11 +35,11 @@ static void emit_first_place(const ring_emitter *r, ring_rows *rows) {
     const spmm_plan *plan = r->at.plan;
     rows->block = load_special(b, "block", "ctaid.x");
     if (plan->row_blocks == 1 && !r->plan->resident) {
-        rows->place = rows->block;
+        rows->first = rows->place = rows->block;
         return;
     }
     rows->blocks = load_special(b, "blocks", "nctaid.x");
-    rows->place = b32(b, "row_place"), rows->turn = b32(b, "item");
+    rows->first = rows->place = b32(b, "row_place"), rows->turn = b32(b, "item");
     if (plan->row_blocks == 1) EMIT(b, mov_b32, rows->turn, I(0));
     else EMIT(b, shr_u32, rows->turn, r->at.place.warp, I(log2_of(plan->split * r->plan->together)));
     if (r->plan->together > 1) {
@@ -76,7 +68,7 @@ static void emit_row(const ring_emitter *r, const ring_rows *rows, mc_reg in, ri
     EMIT(b, mad_wide, rows->at, rows->place, I(WORD), rows->ptr);
     EMIT_IF(b, in, ldg_b32, to.stride, AT(rows->at, 0));
     EMIT_IF(b, in, ldg_b32, to.last, AT(rows->at, WORD));
-    EMIT(b, mad_wide, rows->at, group_place(r, rows), I(WORD), rows->order);
+    EMIT(b, mad_wide, rows->at, rows->first, I(WORD), rows->order);
     if (r->plan->together == 1) {
         EMIT_IF(b, in, ldg_b32, to.number, AT(rows->at, 0));
         return;
@@ -94,6 +86,17 @@ static void emit_stores(const ring_emitter *r) {
     EMIT(r->at.b, setp_lt_and, r->at.stores, r->at.place.t, I(rows), r->at.in_rows);
 }
 
+/* Guards that change from turn to turn, for a group goes on while any of its row blocks is there. */
+static void emit_first_guards(ring_emitter *r, const ring_rows *rows) {
+    mc_builder *b = r->at.b;
+    r->at.in_rows = pred(b, "in_rows");
+    EMIT(b, setp_lt_u32, r->at.in_rows, rows->place, rows->count);
+    spmm_emit_sum_guards(&r->at, false);
+    if (r->at.stores.id == r->at.in_rows.id) return;
+    r->at.stores = pred(b, "in_c");
+    emit_stores(r);
+}
+
 void ring_emit_next_guards(const ring_emitter *r, const ring_rows *rows) {
     EMIT(r->at.b, setp_lt_u32, r->at.in_rows, rows->place, rows->count);
     if (r->at.stores.id != r->at.in_rows.id) emit_stores(r);
@@ -107,13 +110,11 @@ ring_rows ring_emit_rows(ring_emitter *r, ring_row_block *block) {
     ring_rows rows = {.count = emit_row_count(r)};
     emit_first_place(r, &rows);
     emit_arrays(r, &rows);
-    if (r->plan->together > 1) r->at.in_rows = pred(b, "in_rows");
-    else if (plan->guard_rows) r->at.in_rows = setp_lt(b, "in_rows", rows.place, rows.count);
-    if (r->plan->together > 1) EMIT(b, setp_lt_u32, r->at.in_rows, rows.place, rows.count);
-    spmm_emit_sum_guards(&r->at, false);
-    if (r->plan->together > 1 && r->at.stores.id != r->at.in_rows.id) {
-        r->at.stores = pred(b, "in_c");
-        emit_stores(r);
+    if (r->plan->together > 1) {
+        emit_first_guards(r, &rows);
+    } else {
+        if (plan->guard_rows) r->at.in_rows = setp_lt(b, "in_rows", rows.place, rows.count);
+        spmm_emit_sum_guards(&r->at, false);
     }
     emit_row(r, &rows, r->at.in_rows, *block);
     if (r->plan->resident)
