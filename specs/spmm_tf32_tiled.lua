@@ -15,6 +15,7 @@ warps   = {16, 8, 4}            -- warps that multiply, each a row block; one mo
 window  = {256, 128, 64}        -- rows of B a copy
 stages  = {6, 3}                -- windows in the ring; also 2, 4, 8, 12
 resident = {"on", "off"}        -- where all of B fits: fill the ring once, take row blocks in turn
+together = {1, 8, 4, 16}        -- c_major = "column", split = 1: row blocks that store columns together
 overlap = "on"                  -- may start while the kernel before it still runs
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...

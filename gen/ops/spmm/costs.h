@@ -13,6 +13,7 @@
     X(start_warp, "a multiprocessor starts a warp")                                                          \
     X(tail, "thread blocks that come late: a part of a wave")                                                \
     X(l2, "a multiprocessor takes a kilobyte out of L2")                                                     \
+    X(column_piece, "a multiprocessor stores a piece of a column of C that is less than a line")             \
     X(memory, "a megabyte of A or B that comes out of memory")                                               \
     X(held, "megabytes that L2 keeps from launch to launch")                                                 \
     X(cold, "first reads, where L2 has nothing")                                                             \

@@ -7,6 +7,7 @@ enum {
     REGISTER_UNIT = 8,
     FOUR_WARPS = 4 * MC_WARP,
     SECTOR = 32,       /* bytes that L2 reads and writes at once */
+    LINE = 128,        /* of a request, at most */
     MAX_TILES = 65535, /* thread blocks of the grid's second axis */
 };
 static const double MEGA = 1e6;
@@ -103,6 +104,16 @@ static double busiest(const spmm_situation *s, double each, double resident) {
     return each + s->cost.uneven * model_most(0, model_least(resident, 2 * each) - each);
 }
 
+/* Each piece of a column is a request to L2. The store rate is that of whole lines. */
+static double stored(const spmm_situation *s, const spmm_work *w) {
+    const spmm_plan *plan = s->plan;
+    double bits = out_element_bits(plan->output.element), piece = w->rows * bits / 8;
+    double bytes = s->row_blocks * plan->vec * (double)s->problem->n * bits / 8;
+    double time = bytes / s->gpu->store_rate;
+    if (plan->c_columns && piece < LINE) time += (bytes / piece - bytes / LINE) * s->cost.column_piece;
+    return time / s->gpu->multiprocessors;
+}
+
 double spmm_time_of(const spmm_situation *s, const spmm_work *w) {
     const spmm_costs *cost = &s->cost;
     double start = cost->start_warp * s->plan->threads / MC_WARP;
@@ -113,10 +124,7 @@ double spmm_time_of(const spmm_situation *s, const spmm_work *w) {
         latency = model_most(latency, waves * (w->latency + start));
         busy = waves * w->resident * (w->busy + start);
     }
-    double c_bytes =
-        s->row_blocks * s->plan->vec * (double)s->problem->n * out_element_bits(s->plan->output.element) / 8;
-    double stored = c_bytes / (s->gpu->store_rate * s->gpu->multiprocessors);
-    double work = spmm_overlapped(latency, busy + stored);
+    double work = spmm_overlapped(latency, busy + stored(s, w));
     if (!s->plan->overlap) return cost->launch + cost->alone + work + w->memory;
     return cost->launch + spmm_overlapped(work, each * cost->begin) + w->memory;
 }

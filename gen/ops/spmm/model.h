@@ -30,6 +30,7 @@ typedef struct spmm_work {
     double latency;  /* us that it lasts at least, by what waits for what: on average */
     double longest;  /* the same of the thread block with the longest row block */
     double memory;   /* us of what the launch takes out of memory */
+    double rows;     /* of a column-major C, that are stored beside one another */
 } spmm_work;
 
 /* What A and B take together: more than the larger one, since neither hides the other completely. */

@@ -95,7 +95,8 @@ static double latency_of(const spmm_situation *s, const passes *p, double stride
 static spmm_work work_by(const spmm_situation *s, const passes *p) {
     const gather_plan *plan = gather_of(s);
     const spmm_plan *base = s->plan;
-    spmm_work w = {.blocks = ceil(s->row_blocks / base->row_blocks) * s->tiles};
+    spmm_work w = {.blocks = ceil(s->row_blocks / base->row_blocks) * s->tiles,
+                   .rows = base->vec * base->row_blocks};
     w.busy = busy_of(s, p, w.blocks);
     w.latency = latency_of(s, p, strides_of(plan, spmm_longest_of(s, base->row_blocks)));
     w.longest = latency_of(s, p, strides_of(plan, (double)s->problem->longest));

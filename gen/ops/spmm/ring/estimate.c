@@ -71,6 +71,7 @@ static spmm_work work_of(const spmm_situation *s) {
     const ring_plan *plan = ring_of(s);
     double blocks = ceil(s->row_blocks / plan->base.row_blocks), turns = turns_of(s, blocks);
     spmm_work w = {.blocks = ceil(blocks / turns) * s->tiles, .resident = spmm_resident_of(s)};
+    w.rows = plan->base.vec * plan->together;
     w.memory = spmm_memory_of(s) * s->cost.ring_memory;
 
     double windows = windows_of(s);
