@@ -12,13 +12,13 @@ static const mc_cost costs[] = {
 /* What multiprocessors cost, which both have alike. */
 #define HOPPER                                                                                               \
     .launch = 0.6037, .alone = 0.6207, .begin = 0.135, .uneven = 0.497, .start_warp = 0.008162,              \
-    .tail = 0.3087, .l2 = 0.005145, .column_piece = 0.0008, .cold = 0.8898, .direct_step = 0.162, .direct_chain = 0.3697,            \
-    .direct_width = 0.05477, .direct_columns = 0.01224, .direct_sum = 0.004903, .direct_edge = 0.08815,      \
-    .direct_single = 2.76, .direct_groups = 1.019, .shared_step = 1.066, .shared_columns = 0.9068,           \
-    .shared_narrow = 5.32, .ring_block = 0.2688, .ring_step = 0.09176, .ring_cramped = 0.06332,              \
-    .ring_stay = 0.1683, .ring_turn = 0.1934, .ring_sum = 0.2856, .ring_window = 0.04575,                    \
-    .ring_refill = 0.2168, .ring_leave = 0.0002554, .ring_copy = 0.007492, .ring_narrow = 4.764,             \
-    .ring_async = 1.267
+    .tail = 0.3087, .l2 = 0.005145, .column_piece = 0.0008, .cold = 0.8898, .direct_step = 0.162,            \
+    .direct_chain = 0.3697, .direct_width = 0.05477, .direct_columns = 0.01224, .direct_sum = 0.004903,      \
+    .direct_edge = 0.08815, .direct_single = 2.76, .direct_groups = 1.019, .shared_step = 1.066,             \
+    .shared_columns = 0.9068, .shared_narrow = 5.32, .ring_block = 0.2688, .ring_step = 0.09176,             \
+    .ring_cramped = 0.06332, .ring_stay = 0.1683, .ring_turn = 0.1934, .ring_sum = 0.2856,                   \
+    .ring_window = 0.04575, .ring_refill = 0.2168, .ring_leave = 0.0002554, .ring_copy = 0.007492,           \
+    .ring_narrow = 4.764, .ring_async = 1.267
 
 /* What comes out of memory. */
 static const spmm_costs h200 = {HOPPER, .memory = 0.08249, .held = 46.91, .ring_memory = 3.365};
