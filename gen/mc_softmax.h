@@ -9,15 +9,24 @@
  *   y = e ((1 / s) + max(M, LOWEST) 0)          the zero makes a NaN of an M that is one, or infinity
  *   lse = M + ln(s)
  *
+ * With exp = "approx" e = ex2.approx.ftz(t), t = (x - max(M, LOWEST)) (g log2(e)), of which e alone is not
+ * stated to the bit; it is within APPROX_ERROR, and 0 below 2^-126. g is 1 but for f16 and bf16 without the
+ * mask's values. Of these x is an element of A as it is, or its negative where the scale is below 0, and
+ *
+ *   g = max(|scale|, 2^-126), y = e ((1 / s) + max(M, LOWEST) 0 + (g log2(e)) 0),
+ *   lse = M g + (ln(s) + (g log2(e)) 0)
+ *
  * ln(s): k and m are s = 2^k m with m in sqrt(1/2) to sqrt(2), z = (m - 1) / (m + 1), and ln(s) is
  * k ln(2) + z (2 + 2/3 z^2 + 2/5 z^4 + ...). */
 #ifndef MC_SOFTMAX_H
 #define MC_SOFTMAX_H
 
-#define SOFTMAX_LOG2_E 0x1.715476p0F
-#define SOFTMAX_LOWEST (-0x1.fffffep127F)
-#define SOFTMAX_LEAST  0x1p-126F
-#define SOFTMAX_UNIT   0x1p-23F
+/* Where ex2.approx makes exponentials: the relative error that the PTX ISA allows it. */
+#define SOFTMAX_APPROX_ERROR 0x1p-22
+#define SOFTMAX_LOG2_E       0x1.715476p0F
+#define SOFTMAX_LOWEST       (-0x1.fffffep127F)
+#define SOFTMAX_LEAST        0x1p-126F
+#define SOFTMAX_UNIT         0x1p-23F
 /* The bits of 1, and of the square root of 1/2. */
 #define SOFTMAX_ONE_BITS  0x3f800000
 #define SOFTMAX_ROOT_BITS 0x3f3504f3

@@ -60,8 +60,9 @@ static mc_status write_others(const session *s, mc_diag *diag) {
         if (path == NULL) continue;
         if (s->others[i].data == NULL)
             return mc_fail(diag, MC_CANNOT, "--out-%s: %s", s->op->operands[i].name,
-                           s->want_others[i].data == NULL ? "the kernel computes none"
-                                                          : "C has no elements, and nothing was launched");
+                           s->want_others[i].low.data == NULL
+                               ? "the kernel computes none"
+                               : "C has no elements, and nothing was launched");
         status = mc_npy_write_vector(path, &s->others[i], diag);
     }
     return status;

@@ -173,7 +173,7 @@ void session_drop_results(session *s) {
 void session_drop_wanted(session *s) {
     mc_result_free(&s->want);
     for (size_t i = 0; i < MAX_OPERANDS; i++) {
-        mc_dense_free(&s->want_others[i]);
+        mc_result_free(&s->want_others[i]);
         free(s->factors[i]);
         s->factors[i] = NULL;
     }

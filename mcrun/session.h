@@ -40,7 +40,8 @@ typedef struct session {
     /* By place in the operator's list: what is given, and what comes of the factors that a kernel computes */
     mc_dense inputs[MAX_OPERANDS];
     float *factors[MAX_OPERANDS];
-    mc_dense want_others[MAX_OPERANDS], others[MAX_OPERANDS];
+    reference_result want_others[MAX_OPERANDS];
+    mc_dense others[MAX_OPERANDS];
     reference_result want;
     mc_dense c;      /* of the last run, as `others` */
     double estimate; /* of the variant that --variants best picked, us; 0: none */

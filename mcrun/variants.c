@@ -26,8 +26,9 @@ static mc_status run_once(session *s, const mc_kernel *kernel, mc_timing *timing
     mc_status status = s->calls->run(s, kernel, timing, diag);
     bool launched = s->c.rows * s->c.cols > 0; /* where C has no elements nothing is */
     for (size_t i = 0; i < MAX_OPERANDS && status == MC_OK && launched; i++)
-        if (s->want_others[i].data != NULL)
-            status = mc_dense_compare_named(s->op->operands[i].name, &s->others[i], &s->want_others[i], diag);
+        if (s->want_others[i].low.data != NULL)
+            status =
+                mc_result_compare_named(s->op->operands[i].name, &s->others[i], &s->want_others[i], diag);
     return status != MC_OK ? status : mc_result_compare(&s->c, &s->want, diag);
 }
 

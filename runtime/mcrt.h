@@ -71,6 +71,10 @@ typedef enum mc_major { MC_MAJOR_ROW, MC_MAJOR_COLUMN } mc_major;
                matrix, and row r at s / S * vec * S + r * S + s % S */
 typedef enum mc_order { MC_ORDER_BCRS = 0, MC_ORDER_SRBCRS16 = 16, MC_ORDER_SRBCRS32 = 32 } mc_order;
 
+/* The exponential of a softmax. POLYNOMIAL: the same bits on every GPU. APPROX: the GPU's ex2.approx, within a
+   bound, for half the instructions (docs/softmax.md). */
+typedef enum mc_exp { MC_EXP_POLYNOMIAL, MC_EXP_APPROX } mc_exp;
+
 /* What there is one scale or bias for. TENSOR: all of C, passed by value; else an f32 array on the device. */
 typedef enum mc_per { MC_PER_NONE, MC_PER_TENSOR, MC_PER_ROW, MC_PER_COLUMN } mc_per;
 
@@ -312,6 +316,7 @@ typedef struct mc_plan_config {
        receives the logarithms of the rows' sums of exponentials, -infinity of a row without vectors. Where
        the whole mask has none nothing is launched, and it is not written */
     mc_per lse;
+    mc_exp exp; /* softmax */
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no

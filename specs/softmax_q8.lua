@@ -7,6 +7,7 @@ out   = "u8"                    -- C: also s8, s16, u16, as Magicube's 16-8 want
 scale = "tensor"                -- an f32: what one step of a sum stands for, over the root of the length
 c_scale = "none"                -- "tensor": an f32, what one step of C stands for; without it the greatest number is 1
 mask  = "pattern"               -- "values": the mask's own values, f32, are added
+exp   = "polynomial"            -- the same bits on every GPU; "approx": the hardware's, within a bound, and faster
 lse   = "none"                  -- "row": the kernel also writes logarithms of the rows' sums, f32[m]
 vec   = 8                       -- rows of a nonzero vector; also 16, 4, 2, 1
 

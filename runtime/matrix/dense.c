@@ -151,7 +151,8 @@ static bool is_within(const float_bits *floats, int64_t is, int64_t least, int64
     return !least_nan && !most_nan && at >= from && at <= to; /* NaNs lie beyond the infinities */
 }
 
-mc_status mc_dense_within(const mc_dense *got, const mc_dense *low, const mc_dense *high, mc_diag *diag) {
+mc_status mc_dense_within(const char *name, const mc_dense *got, const mc_dense *low, const mc_dense *high,
+                          mc_diag *diag) {
     wrong_elements wrong = {0};
     char is[64], least[64], most[64];
     mc_status status = check_alike(got, low, diag);
@@ -168,9 +169,9 @@ mc_status mc_dense_within(const mc_dense *got, const mc_dense *low, const mc_den
     element_text(low, got->type, wrong.row, wrong.col, least);
     element_text(high, got->type, wrong.row, wrong.col, most);
     return mc_fail(diag, MC_MISMATCH,
-                   "C[%" PRId64 "][%" PRId64 "] is %s, must be from %s to %s (%" PRId64 " of %" PRId64
+                   "%s[%" PRId64 "][%" PRId64 "] is %s, must be from %s to %s (%" PRId64 " of %" PRId64
                    " elements wrong)",
-                   wrong.row, wrong.col, is, least, most, wrong.count, got->rows * got->cols);
+                   name, wrong.row, wrong.col, is, least, most, wrong.count, got->rows * got->cols);
 }
 
 mc_status mc_dense_transpose(const mc_dense *from, int64_t ld, mc_dense *to, mc_diag *diag) {

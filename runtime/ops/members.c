@@ -28,6 +28,7 @@ static const member_word residuals[] = {{"none", MC_RESIDUAL_NONE},
                                         {"bf16", MC_RESIDUAL_BF16},
                                         {"f32", MC_RESIDUAL_F32},
                                         {0}};
+static const member_word exps[] = {{"polynomial", MC_EXP_POLYNOMIAL}, {"approx", MC_EXP_APPROX}, {0}};
 static const member_word majors[] = {{"row", MC_MAJOR_ROW}, {"column", MC_MAJOR_COLUMN}, {0}};
 static const member_word switches[] = {{"off", false}, {"on", true}, {0}};
 static const member_word sums[] = {{"wrap", false}, {"exact", true}, {0}};
@@ -59,7 +60,8 @@ bool word_value(const member_word *words, const char *text, int64_t *value) {
 _Static_assert(sizeof(mc_op) == sizeof(int) && sizeof(mc_type) == sizeof(int) &&
                    sizeof(mc_per) == sizeof(int) && sizeof(mc_activation) == sizeof(int) &&
                    sizeof(mc_layout) == sizeof(int) && sizeof(mc_order) == sizeof(int) &&
-                   sizeof(mc_shapes) == sizeof(int) && sizeof(mc_residual) == sizeof(int),
+                   sizeof(mc_shapes) == sizeof(int) && sizeof(mc_residual) == sizeof(int) &&
+                   sizeof(mc_exp) == sizeof(int),
                "a word is read and written as an int");
 
 #define AT(member) #member, offsetof(mc_plan_config, member)

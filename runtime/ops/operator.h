@@ -88,6 +88,8 @@ typedef struct mc_operator {
        that are in the operands. A DENSE output has sums in its own shape, a SAMPLED one vectors x vec. The
        call creates SUMS. */
     mc_status (*sums)(const host_operands *operands, mc_dense *sums, mc_diag *diag);
+    /* Whether one result alone is right; NULL: where sums are exact. */
+    bool (*exact)(const plan_problem *problem);
     /* Computes how far a kernel's sums may be from SUMS, in their shape; not called where they are exact. The
        call creates BOUNDS. NULL: the operator has exact sums only. */
     mc_status (*bounds)(const host_operands *operands, mc_dense *bounds, mc_diag *diag);
@@ -97,10 +99,10 @@ typedef struct mc_operator {
        creates WANT. */
     mc_status (*range)(const host_operands *operands, const sum_range *sums, reference_result *want,
                        mc_diag *diag);
-    /* Computes what operand INDEX, a factor that is an output, must be: one row. The call creates OUT. NULL:
-       no factor ever is. */
-    mc_status (*other)(const host_operands *operands, const mc_dense *sums, size_t index, mc_dense *out,
-                       mc_diag *diag);
+    /* Computes what operand INDEX, a factor that is an output, must be: one row. The call creates OUT, which
+       the caller frees, also where it fails. NULL: no factor ever is. */
+    mc_status (*other)(const host_operands *operands, const mc_dense *sums, size_t index,
+                       reference_result *out, mc_diag *diag);
     /* Sizes that mcrun also knows by names of the field; NULL: none. The list ends in a row without name. */
     const size_alias *aliases;
 } mc_operator;
@@ -165,7 +167,7 @@ mc_status operator_expect(const mc_operator *o, const host_operands *operands, r
                           mc_diag *diag);
 /* What a kernel must make of operand INDEX, a factor that it computes. The call creates WANT. */
 mc_status operator_expect_other(const mc_operator *o, const host_operands *operands, size_t index,
-                                mc_dense *want, mc_diag *diag);
+                                reference_result *want, mc_diag *diag);
 
 /* -- Checks that operators share */
 

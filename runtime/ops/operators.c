@@ -234,6 +234,7 @@ mc_status check_product_output(const mc_operator *o, const plan_problem *p, outp
 /* -- Results */
 
 bool operator_is_exact(const mc_operator *o, const plan_problem *problem) {
+    if (o->exact != NULL) return o->exact(problem);
     return o->bounds == NULL || arithmetic_of_sides(problem->lhs, problem->rhs)->bound == NULL;
 }
 
@@ -267,10 +268,12 @@ mc_status operator_expect(const mc_operator *o, const host_operands *operands, r
 }
 
 mc_status operator_expect_other(const mc_operator *o, const host_operands *operands, size_t index,
-                                mc_dense *want, mc_diag *diag) {
+                                reference_result *want, mc_diag *diag) {
     mc_dense sums = {0};
+    *want = (reference_result){0};
     mc_status status = o->sums(operands, &sums, diag);
     if (status == MC_OK) status = o->other(operands, &sums, index, want, diag);
+    if (status != MC_OK) mc_result_free(want);
     mc_dense_free(&sums);
     return status;
 }

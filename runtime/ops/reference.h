@@ -76,7 +76,10 @@ typedef struct reference_result {
 } reference_result;
 
 MC_API void mc_result_free(reference_result *result);
-/* MC_MISMATCH names the first element of GOT that WANT does not allow. */
+/* MC_MISMATCH names the first element of GOT, as one of NAME, that WANT does not allow. */
+MC_API mc_status mc_result_compare_named(const char *name, const mc_dense *got, const reference_result *want,
+                                         mc_diag *diag);
+/* The same of C. */
 MC_API mc_status mc_result_compare(const mc_dense *got, const reference_result *want, mc_diag *diag);
 
 /* How a kernel turns its sums into C (docs/output.md). */

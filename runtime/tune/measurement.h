@@ -20,7 +20,7 @@ typedef struct tune_operands {
     mc_dense inputs[MAX_OPERANDS]; /* DENSE ones */
     float *factors[MAX_OPERANDS];  /* operand_factors of each; NULL: none */
     /* What factors must be that a kernel computes; no data: others. And their places in the slab */
-    mc_dense others[MAX_OPERANDS];
+    reference_result others[MAX_OPERANDS];
     size_t other_parts[MAX_OPERANDS];
     mc_dense c; /* the output's shape; no data */
     /* Memory as it must be found: GUARD bytes of poison, C with poison in its gaps, and GUARD bytes again.

@@ -281,7 +281,7 @@ void tune_operands_free(measurement *m) {
     free(o->matrix.values);
     for (size_t i = 0; i < MAX_OPERANDS; i++) {
         mc_dense_free(&o->inputs[i]);
-        mc_dense_free(&o->others[i]);
+        mc_result_free(&o->others[i]);
         free(o->factors[i]);
     }
     free(o->want);

@@ -132,21 +132,22 @@ static mc_status poison_others(measurement *m, mc_diag *diag) {
     const tune_operands *o = &m->operands;
     mc_status status = MC_OK;
     for (size_t i = 0; i < MAX_OPERANDS && status == MC_OK; i++)
-        if (o->others[i].data != NULL)
+        if (o->others[i].low.data != NULL)
             status = mc_device_fill(m->context->device, tune_slab_address(&o->slab, o->other_parts[i], 0),
-                                    TUNE_POISON, (size_t)mc_type_size(MC_F32, o->others[i].cols), diag);
+                                    TUNE_POISON, (size_t)mc_type_size(MC_F32, o->others[i].low.cols), diag);
     return status;
 }
 
 static mc_status check_other(measurement *m, size_t i, mc_diag *diag) {
-    const mc_dense *want = &m->operands.others[i];
+    const reference_result *want = &m->operands.others[i];
+    int64_t count = want->low.cols;
     mc_address address = tune_slab_address(&m->operands.slab, m->operands.other_parts[i], 0);
     mc_dense got;
-    mc_status status = mc_dense_create(MC_F32, 1, want->cols, want->cols, &got, diag);
+    mc_status status = mc_dense_create(MC_F32, 1, count, count, &got, diag);
     if (status == MC_OK)
-        status = mc_device_read(m->context->device, address, got.data,
-                                (size_t)mc_type_size(MC_F32, want->cols), diag);
-    if (status == MC_OK) status = mc_dense_compare_named(m->operator->operands[i].name, &got, want, diag);
+        status =
+            mc_device_read(m->context->device, address, got.data, (size_t)mc_type_size(MC_F32, count), diag);
+    if (status == MC_OK) status = mc_result_compare_named(m->operator->operands[i].name, &got, want, diag);
     mc_dense_free(&got);
     return status;
 }
@@ -154,7 +155,7 @@ static mc_status check_other(measurement *m, size_t i, mc_diag *diag) {
 static mc_status check_others(measurement *m, mc_diag *diag) {
     mc_status status = MC_OK;
     for (size_t i = 0; i < MAX_OPERANDS && status == MC_OK; i++)
-        if (m->operands.others[i].data != NULL) status = check_other(m, i, diag);
+        if (m->operands.others[i].low.data != NULL) status = check_other(m, i, diag);
     return status;
 }
 

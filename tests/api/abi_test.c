@@ -107,6 +107,7 @@ static const struct {
     AT(mc_plan_config, c_major, 232),
     AT(mc_plan_config, b_major, 236),
     AT(mc_plan_config, lse, 240),
+    AT(mc_plan_config, exp, 244),
     AT(mc_plan_info, size, 0),
     AT(mc_plan_info, origin, 8),
     AT(mc_plan_info, microseconds, 16),

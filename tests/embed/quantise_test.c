@@ -105,12 +105,13 @@ static void check_product(product *p, int64_t i) {
         float values[TOKENS];
         int64_t count = one ? 1 : TOKENS;
         size_t size = (size_t)count * sizeof *values;
-        mc_dense is = {MC_F32, 1, count, count, values}, must_be;
+        mc_dense is = {MC_F32, 1, count, count, values};
+        reference_result must_be;
         mc_address at = (o == SCALE ? p->scale : p->zero) + (mc_address)i * size;
         (void)worked("other", operator_expect_other(op, &operands, o, &must_be, diag));
         (void)worked("read", mc_memory_read(context, at, values, size, diag));
-        (void)worked(op->operands[o].name, mc_dense_compare(&is, &must_be, diag));
-        mc_dense_free(&must_be);
+        (void)worked(op->operands[o].name, mc_result_compare(&is, &must_be, diag));
+        mc_result_free(&must_be);
     }
 }
 

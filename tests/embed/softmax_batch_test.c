@@ -59,15 +59,16 @@ static void check_head(mc_vsparse *mask, const mc_dense *x, const uint16_t *c, c
                             .m = ROWS,
                             .n = COLUMNS};
     const host_operands operands = {.problem = &p, .matrix = mask, .inputs[X] = x, .factors[SCALE] = &scale};
-    mc_dense scores = {0}, want = {0}, rows = {0};
+    mc_dense scores = {0}, want = {0};
+    reference_result rows = {0};
     mc_status status = op->sums(&operands, &scores, diag);
     if (status == MC_OK) status = op->finish(&operands, &scores, &want, diag);
     if (status == MC_OK) status = op->other(&operands, &scores, LSE, &rows, diag);
     if (worked("reference", status)) {
         CHECK(memcmp(c, want.data, (size_t)mask->vectors * VEC * sizeof *c) == 0, "C of head %d", head);
-        CHECK(memcmp(lse, rows.data, ROWS * sizeof *lse) == 0, "lse of head %d", head);
+        CHECK(memcmp(lse, rows.low.data, ROWS * sizeof *lse) == 0, "lse of head %d", head);
     }
-    mc_dense_free(&scores), mc_dense_free(&want), mc_dense_free(&rows);
+    mc_dense_free(&scores), mc_dense_free(&want), mc_result_free(&rows);
 }
 
 /* What a launch wrote, and what it left between the products. */

@@ -66,9 +66,11 @@ static mc_status soften(mc_vsparse *mask, const mc_dense *s, mc_dense *lse) {
                             .n = KEYS};
     const host_operands operands = {.problem = &p, .matrix = mask, .inputs[X] = s, .factors[SCALE] = &scale};
     mc_dense scores = {0}, made = {0};
+    reference_result rows = {0};
     mc_status status = op->sums(&operands, &scores, diag);
     if (status == MC_OK) status = op->finish(&operands, &scores, &made, diag);
-    if (status == MC_OK) status = op->other(&operands, &scores, LSE, lse, diag);
+    if (status == MC_OK) status = op->other(&operands, &scores, LSE, &rows, diag);
+    *lse = rows.low;
     for (int64_t i = 0; status == MC_OK && i < mask->vectors; i++)
         for (int r = 0; r < VEC; r++) mc_vsparse_set_value(mask, i, r, mc_dense_get(&made, i, r));
     mc_dense_free(&scores), mc_dense_free(&made);

@@ -85,7 +85,7 @@ typedef struct task {
     mc_dense x;
     float *scales; /* given */
     reference_result want;
-    mc_dense want_scales;
+    reference_result want_scales;
     uint64_t x_at, scale_at, c_at, workspace_at;
 } task;
 
@@ -140,7 +140,7 @@ static void release(run *r, task *t) {
     mc_device_free(r->device, t->c_at);
     mc_device_free(r->device, t->workspace_at);
     mc_dense_free(&t->x);
-    mc_dense_free(&t->want_scales);
+    mc_result_free(&t->want_scales);
     mc_result_free(&t->want);
     free(t->scales);
 }
@@ -165,7 +165,7 @@ static mc_status verify(run *r, const task *t, entrant *e) {
         status = mc_device_fill(r->device, t->scale_at, 0x80, (size_t)t->m * sizeof(float), r->diag);
     if (status == MC_OK) status = mc_module_launch(e->module, &e->launch, r->diag);
     if (status == MC_OK) status = compare(r, t, t->c_at, &t->want.low, "C");
-    return status == MC_OK && t->way->computed ? compare(r, t, t->scale_at, &t->want_scales, "scale")
+    return status == MC_OK && t->way->computed ? compare(r, t, t->scale_at, &t->want_scales.low, "scale")
                                                : status;
 }
 

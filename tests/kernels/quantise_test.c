@@ -107,12 +107,12 @@ static mc_status compare(bench *t, const host_operands *operands, const mc_dense
     if (status == MC_OK) status = mc_result_compare(c, &want, t->diag);
     mc_result_free(&want);
     for (size_t i = SCALE; i <= ZERO && status == MC_OK; i++) {
-        mc_dense other = {0};
+        reference_result other = {0};
         if (!operand_is_computed(operands->problem, &t->op->operands[i])) continue;
         status = operator_expect_other(t->op, operands, i, &other, t->diag);
         if (status == MC_OK)
-            status = mc_dense_compare_named(t->op->operands[i].name, &others[i], &other, t->diag);
-        mc_dense_free(&other);
+            status = mc_result_compare_named(t->op->operands[i].name, &others[i], &other, t->diag);
+        mc_result_free(&other);
     }
     return status;
 }

@@ -26,6 +26,7 @@ typedef struct bench {
     const int *lengths;
     int blocks;
     float scale, c_scale;
+    const float *own_scale; /* NULL: the usual */
     bool special;
     mc_value_law law;
     mc_diag *diag;
@@ -71,6 +72,7 @@ static mc_status make_operands(bench *t) {
     if (status != MC_OK) return status;
     mc_dense_fill(&t->x, t->law, 7);
     t->scale = t->problem.lhs == MC_S32 ? 0x1.3p-29F : -0.75F;
+    if (t->own_scale != NULL) t->scale = *t->own_scale;
     t->c_scale = t->special ? -0x1.1p-20F : 0x1.1p-9F;
     if (t->special) spoil(t);
     return MC_OK;
@@ -80,14 +82,14 @@ static mc_status make_operands(bench *t) {
 
 static mc_status compare(bench *t, const host_operands *operands, const mc_dense *c, const mc_dense *others) {
     reference_result want;
-    mc_dense lse = {0};
+    reference_result lse = {0};
     mc_status status = operator_expect(t->op, operands, &want, t->diag);
     if (status == MC_OK) status = mc_result_compare(c, &want, t->diag);
     mc_result_free(&want);
     if (status != MC_OK || operands->problem->lse == MC_PER_NONE) return status;
     status = operator_expect_other(t->op, operands, LSE, &lse, t->diag);
-    if (status == MC_OK) status = mc_dense_compare_named("lse", &others[LSE], &lse, t->diag);
-    mc_dense_free(&lse);
+    if (status == MC_OK) status = mc_result_compare_named("lse", &others[LSE], &lse, t->diag);
+    mc_result_free(&lse);
     return status;
 }
 
@@ -200,6 +202,13 @@ static void schedules(bench *t, const char *spec) {
     static const choice many[] = {
         EVERY_VEC,        EVERY_ORDER,      {"warps", {"8", "2"}}, {"hold", {"2", "4"}},
         {"lhs", {"f16"}}, {"out", {"f32"}}, {"lse", {"row"}}};
+    static const choice units[] = {EVERY_VEC,
+                                   EVERY_ORDER,
+                                   {"warps", {"4", "1"}},
+                                   {"hold", {"16", "8"}},
+                                   {"unit", {"4", "8"}},
+                                   {"lhs", {"f16"}},
+                                   {"exp", {"approx", "polynomial"}}};
     static const choice vectors[] = {
         EVERY_VEC,        {"warps", {"1", "2"}}, {"hold", {"1", "2"}}, {"lhs", {"f32", "bf16"}},
         {"out", {"s16"}}, {"lse", {"row"}}};
@@ -207,6 +216,8 @@ static void schedules(bench *t, const char *spec) {
     longer.lengths = long_ones, longer.blocks = sizeof long_ones / sizeof *long_ones;
     TRY(t, spec, 1, few);
     TRY(&longer, spec, 3, few);
+    TRY(t, spec, 1, units);
+    TRY(&longer, spec, 3, units);
     TRY(t, spec, 3, many);
     TRY(&longer, spec, 5, many);
     TRY(&longer, spec, 1, vectors);
@@ -251,6 +262,43 @@ static void factors(bench *t, const char *spec) {
     TRY(&special, spec, 1, integers);
 }
 
+/* Exponentials of the hardware: within their range, and the same sums and quotients. */
+static void approximate(bench *t, const char *spec) {
+    static const choice types[] = {EVERY_VEC,
+                                   EVERY_ORDER,
+                                   EVERY_IN,
+                                   EVERY_OUT,
+                                   {"warps", {"4", "1"}},
+                                   {"hold", {"2"}},
+                                   {"exp", {"approx"}},
+                                   {"lse", {"row", "none"}},
+                                   {"align", {"16", "1"}}};
+    static const choice factors[] = {EVERY_VEC,
+                                     EVERY_ORDER,
+                                     {"exp", {"approx"}},
+                                     {"mask", {"pattern", "values"}},
+                                     {"scale", {"none", "tensor"}},
+                                     {"lse", {"none", "row"}},
+                                     {"out", {"f16", "f32", "u8"}},
+                                     {"lhs", {"f16", "bf16", "f32"}},
+                                     {"warps", {"4"}},
+                                     {"hold", {"1", "2", "4"}}};
+    static const float scales[] = {0, -0.0F, 3e38F, INFINITY, NAN, 0x1p-140F, 5};
+    static const choice few[] = {
+        EVERY_VEC, EVERY_ORDER, {"exp", {"approx"}}, {"lse", {"row"}}, {"lhs", {"f16", "f32"}}};
+    bench special = *t, longer = *t;
+    special.special = true;
+    longer.lengths = long_ones, longer.blocks = sizeof long_ones / sizeof *long_ones;
+    TRY(t, spec, 5, types);
+    TRY(t, spec, 7, factors);
+    TRY(&special, spec, 5, factors);
+    TRY(&longer, spec, 31, factors);
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        special.own_scale = &scales[i];
+        TRY(&special, spec, 1, few);
+    }
+}
+
 /* -- The reference itself */
 
 typedef struct row_case {
@@ -280,7 +328,8 @@ static bool is_near(float got, float want, float off) {
 
 static void check_row(bench *t, const row_case *of) {
     int length = of->count;
-    mc_dense c = {0}, lse = {0}, sums = {0}, shape;
+    mc_dense c = {0}, sums = {0}, shape;
+    reference_result lse = {0};
     plan_problem p = {
         .op = MC_OP_SOFTMAX, .lhs = MC_F32, .out = MC_F32, .vec = 1, .m = 1, .n = COLUMNS, .lse = MC_PER_ROW};
     t->op = operator_of(p.op);
@@ -299,9 +348,9 @@ static void check_row(bench *t, const row_case *of) {
         CHECK(is_near(((float *)c.data)[i], of->want[i], 0x1p-21F), "row %d, element %d: %.9g, not %.9g",
               (int)(of - rows), i, (double)((float *)c.data)[i], (double)of->want[i]);
     if (status == MC_OK)
-        CHECK(is_near(((float *)lse.data)[0], of->lse, 0x1p-21F), "row %d: lse %.9g, not %.9g",
-              (int)(of - rows), (double)((float *)lse.data)[0], (double)of->lse);
-    mc_dense_free(&c), mc_dense_free(&lse), mc_dense_free(&sums), mc_dense_free(&t->x),
+        CHECK(is_near(((float *)lse.low.data)[0], of->lse, 0x1p-21F), "row %d: lse %.9g, not %.9g",
+              (int)(of - rows), (double)((float *)lse.low.data)[0], (double)of->lse);
+    mc_dense_free(&c), mc_result_free(&lse), mc_dense_free(&sums), mc_dense_free(&t->x),
         mc_vsparse_free(&t->mask);
 }
 
@@ -309,7 +358,8 @@ static void check_row(bench *t, const row_case *of) {
 static double worst_of(bench *t, int count, float spread, uint64_t seed) {
     plan_problem p = {
         .op = MC_OP_SOFTMAX, .lhs = MC_F32, .out = MC_F32, .vec = 1, .m = 1, .n = COLUMNS, .lse = MC_PER_ROW};
-    mc_dense c = {0}, sums = {0}, lse = {0};
+    mc_dense c = {0}, sums = {0};
+    reference_result lse = {0};
     double sum = 0, worst = 0, most = -INFINITY, least = INFINITY;
     t->lengths = &count, t->blocks = 1;
     t->op = operator_of(p.op);
@@ -328,13 +378,14 @@ static double worst_of(bench *t, int count, float spread, uint64_t seed) {
     for (int i = 0; i < count; i++) sum += exp(x[i] - most);
     double bound = 0x1p-21 * (most - least) + count * 0x1p-24 + 0x1p-21;
     if (status == MC_OK) status = t->op->other(&operands, &sums, LSE, &lse, t->diag);
-    double whole = most + log(sum), far = fabs(status == MC_OK ? ((float *)lse.data)[0] - whole : INFINITY);
+    double whole = most + log(sum),
+           far = fabs(status == MC_OK ? ((float *)lse.low.data)[0] - whole : INFINITY);
     worst = far / (bound + 0x1p-23 * (log(sum) + fabs(whole)));
     for (int i = 0; status == MC_OK && i < count; i++) {
         double want = exp(x[i] - most) / sum, off = fabs(((float *)c.data)[i] - want) - 0x1p-126;
         worst = isnan(off) ? INFINITY : fmax(worst, off / want / bound);
     }
-    mc_dense_free(&c), mc_dense_free(&sums), mc_dense_free(&lse), mc_dense_free(&t->x);
+    mc_dense_free(&c), mc_dense_free(&sums), mc_result_free(&lse), mc_dense_free(&t->x);
     mc_vsparse_free(&t->mask);
     return status == MC_OK ? worst : INFINITY;
 }
@@ -353,11 +404,8 @@ static void reference(bench *t, const char *spec) {
 static const struct {
     const char *name;
     void (*run)(bench *t, const char *spec);
-} parts[] = {{"types", types},
-             {"schedules", schedules},
-             {"addresses", addresses},
-             {"factors", factors},
-             {"reference", reference}};
+} parts[] = {{"types", types},     {"schedules", schedules},     {"addresses", addresses},
+             {"factors", factors}, {"approximate", approximate}, {"reference", reference}};
 
 int main(int argc, char **argv) {
     bench t = {.diag = mc_diag_create(), .lengths = lengths, .blocks = sizeof lengths / sizeof *lengths};

@@ -12,13 +12,14 @@
 #include "ops/softmax/kernel.h"
 #include <stdio.h>
 
-typedef enum joined { GREATEST, SUMS_OF_A_WORD, SUMS_OF_TWO } joined;
+typedef enum joined { GREATEST, GREATEST_PAIRS, SUMS_OF_A_WORD, SUMS_OF_TWO } joined;
 
 /* Values of 1 or 2 words of each of the thread's rows, and how two become one. */
 typedef struct joining {
     softmax_emitter *e;
     joined what;
     int words;
+    int together; /* rows in a word: a value is of so many */
     mc_reg *word[2];
     const char *array;
     mc_reg give[2], keep[2], wide[2];
@@ -28,6 +29,7 @@ static void combine(const joining *j, joined what, const mc_reg *to, const mc_re
     mc_builder *b = j->e->b;
     switch (what) {
     case GREATEST: EMIT(b, max_nan_f32, to[0], kept[0], got[0]); break;
+    case GREATEST_PAIRS: softmax_greater_pairs(j->e, to[0], kept[0], got[0]); break;
     case SUMS_OF_A_WORD: EMIT(b, add_s32, to[0], kept[0], got[0]); break;
     case SUMS_OF_TWO:
         EMIT(b, join_b64, j->wide[0], V2(kept));
@@ -60,13 +62,14 @@ static void exchange(joining *j, int row, int half, int bit, mc_reg upper) {
     combine(j, j->what, to, kept, j->give);
 }
 
-/* Over the lanes of a warp. Returns the row that this lane then has, as its first; REST has the bits of
-   lanes that have the same one. */
+/* Over the lanes of a warp. Returns the place of the value that this lane then has, as its first: the row, or
+   half of it where two are together. REST has the bits of lanes that have the same one. */
 static mc_reg join_lanes(joining *j, unsigned *rest) {
     const softmax_plan *plan = j->e->plan;
     mc_builder *b = j->e->b;
     mc_reg row = carried(b, "row_kept", j->e->row), set = b32(b, "lane_bit"), upper = pred(b, "upper");
-    int rows = plan->rows;
+    int rows = plan->rows / j->together;
+    if (j->together > 1) EMIT(b, shr_u32, row, row, I(log2_of(j->together)));
     *rest = 0;
     for (int bit = 0; 1 << bit < MC_WARP; bit++) {
         if (!(plan->lane_bits >> bit & 1)) continue;
@@ -88,7 +91,7 @@ static void store_part(const joining *j, mc_reg row, unsigned rest) {
     mc_builder *b = j->e->b;
     mc_reg parts = mov_shared(b, "parts", NAME(j->array));
     mc_reg part = shr_u32(b, "warp_part", j->e->warp, I(log2_of(plan->warps / plan->row_warps)));
-    mc_reg place = mad_s32(b, "part_place", part, I(plan->vec), row);
+    mc_reg place = mad_s32(b, "part_place", part, I(plan->vec / j->together), row);
     mc_reg at = mad_s32(b, "part_at", place, I(j->words * WORD), parts), first = {0};
     if (rest) first = setp_eq(b, "first_lane", and_b32(b, "same", j->e->lane, H(rest)), I(0));
     if (j->words == 1) {
@@ -109,11 +112,12 @@ static void load_own(joining *j, mc_reg *to) {
     int apart = log2_of(plan->vec), beside = MC_WARP / plan->vec, at_once = beside;
     if (plan->row_warps < beside) at_once = plan->row_warps;
     mc_reg place = and_b32(b, "own_place", j->e->lane, I(at_once * plan->vec - 1));
+    if (j->together > 1) place = shr_u32(b, "own_word", place, I(log2_of(j->together)));
     mc_reg parts = mov_shared(b, "all_parts", NAME(j->array));
     mc_reg from = mad_s32(b, "own_at", place, I(j->words * WORD), parts);
     for (int part = 0; part < plan->row_warps; part += at_once) {
         mc_reg *into = part ? j->give : to;
-        mc_operand at = AT(from, (int64_t)part * plan->vec * j->words * WORD);
+        mc_operand at = AT(from, (int64_t)part * plan->vec / j->together * j->words * WORD);
         if (j->words == 1) EMIT(b, lds_b32, into[0], at);
         else EMIT(b, lds_v2, V2(into), at);
         if (what == SUMS_OF_TWO && j->words == 1) EMIT(b, mov_b32, into[1], I(0));
@@ -157,16 +161,59 @@ void softmax_spread(softmax_emitter *e, mc_reg word, const mc_reg *to) {
     }
 }
 
+/* Of the word of two rows the lane's own, in f32. */
+static void take_own_half(softmax_emitter *e) {
+    mc_builder *b = e->b;
+    mc_reg own = e->own.greatest, odd = and_b32(b, "odd_row", e->lane, I(1));
+    EMIT(b, shr_u32, own, own, shl_b32(b, "half_bits", odd, I(4)));
+    if (e->plan->in == SOFTMAX_IN_F16) EMIT(b, cvt_f32_f16, own, own);
+    else EMIT(b, shl_b32, own, own, I(16));
+}
+
+void softmax_greater_pairs(const softmax_emitter *e, mc_reg to, mc_reg a, mc_reg b) {
+    if (e->plan->in == SOFTMAX_IN_F16) EMIT(e->b, max_nan_f16x2, to, a, b);
+    else EMIT(e->b, max_nan_bf16x2, to, a, b);
+}
+
+void softmax_lesser_pairs(const softmax_emitter *e, mc_reg to, mc_reg a, mc_reg b) {
+    if (e->plan->in == SOFTMAX_IN_F16) EMIT(e->b, min_nan_f16x2, to, a, b);
+    else EMIT(e->b, min_nan_bf16x2, to, a, b);
+}
+
+/* From M to what is taken off each element. */
+static void make_shift(softmax_emitter *e) {
+    const softmax_constants *c = &e->constant;
+    softmax_own *own = &e->own;
+    mc_builder *b = e->b;
+    if (e->plan->whole) {
+        EMIT(b, mul_up_f32, own->greatest, own->greatest, c->log2_e);
+        EMIT(b, ceil_f32, own->greatest, own->greatest);
+    }
+    EMIT(b, max_nan_f32, own->shift, own->greatest, c->lowest);
+    if (e->plan->whole) EMIT(b, xor_b32, own->shift, own->shift, H(0x80000000));
+    else if (e->plan->packed && c->sign.id)
+        EMIT(b, xor_b32, own->shift, own->shift, and_b32(b, "turned", c->sign, H(0x80000000)));
+}
+
 void softmax_join_greatest(softmax_emitter *e) {
-    joining j = {.e = e, .what = GREATEST, .words = 1, .word = {e->of.greatest}, .array = "greatest_parts"};
+    bool packed = e->plan->packed;
+    joining j = {.e = e,
+                 .what = packed ? GREATEST_PAIRS : GREATEST,
+                 .words = 1,
+                 .together = packed ? 2 : 1,
+                 .word = {e->of.greatest},
+                 .array = "greatest_parts"};
     note(e->b, "the rows' greatest elements, of all threads");
+    for (int i = 0; packed && e->constant.sign.id && i < e->plan->rows / 2; i++)
+        EMIT(e->b, xor_b32, e->of.greatest[i], e->of.greatest[i], e->constant.sign);
     join(&j, "greatest_", &e->own.greatest);
-    EMIT(e->b, max_nan_f32, e->own.shift, e->own.greatest, e->constant.lowest);
+    if (packed) take_own_half(e);
+    make_shift(e);
     softmax_spread(e, e->own.shift, e->of.shift);
 }
 
 void softmax_join_sums(softmax_emitter *e, bool one_word) {
-    joining j = {.e = e, .array = "sum_parts"};
+    joining j = {.e = e, .together = 1, .array = "sum_parts"};
     if (one_word) j.what = SUMS_OF_A_WORD, j.words = 1, j.word[0] = e->of.part;
     else j.what = SUMS_OF_TWO, j.words = 2, j.word[0] = e->of.low, j.word[1] = e->of.high;
     note(e->b, "the rows' sums, of all threads");

@@ -7,6 +7,11 @@
 typedef struct softmax_constants {
     mc_reg log2_e, least_power, least, one, lowest, unit; /* as mc_softmax.h has them */
     activation power;
+    mc_reg least_sum;
+    /* What makes exponents of elements: log2_e, of either sign where the plan is packed. */
+    mc_reg by;
+    /* Of words of A: what turns their signs, none: nothing does; whether it does; and what stands for none. */
+    mc_reg sign, negative, absent;
 } softmax_constants;
 
 /* Of the thread block's row block: the addresses of its first elements, and how much there is. */
@@ -21,19 +26,19 @@ typedef struct softmax_units {
     mc_reg first;                    /* the number of the first one */
     mc_reg inside[SOFTMAX_MAX_HOLD]; /* it is the row block's */
     mc_reg left[SOFTMAX_MAX_HOLD];   /* vectors from its first slot on; of srbcrs */
-    mc_reg raw[SOFTMAX_MAX_HOLD * SOFTMAX_UNIT_BYTES / WORD];
+    mc_reg raw[SOFTMAX_MAX_VALUES];
     mc_reg value[SOFTMAX_MAX_VALUES]; /* [unit][element], f32 */
 } softmax_units;
 
-/* Of each of the thread's rows: M, the sum of u in two words, its part from at most `hold` units, max(M,
+/* Of each of the thread's rows: M (where the plan is packed of two in a word), the sum of u in two words, its part from at most `hold` units, max(M,
    lowest), and what exponentials are multiplied by. */
 typedef struct softmax_rows {
     mc_reg greatest[SOFTMAX_MAX_ROWS], low[SOFTMAX_MAX_ROWS], high[SOFTMAX_MAX_ROWS], part[SOFTMAX_MAX_ROWS];
     mc_reg shift[SOFTMAX_MAX_ROWS], by[SOFTMAX_MAX_ROWS];
 } softmax_rows;
 
-/* Of the row that is the lane's own once threads have joined, lane % vec: M, max(M, lowest), the sum of u in
-   two words, and s. */
+/* Of the row that is the lane's own once threads have joined, lane % vec: M, max(M, lowest) (where the plan is
+   whole N, and what is added to exponents), the sum of u in two words, and s. */
 typedef struct softmax_own {
     mc_reg greatest, shift, total[2], sum;
 } softmax_own;
@@ -47,7 +52,7 @@ typedef struct softmax_emitter {
     const softmax_plan *plan;
     mc_reg thread, lane, warp;
     mc_reg row;   /* the first of the thread's, in the row block */
-    mc_reg scale; /* none: there is none */
+    mc_reg scale; /* none: there is none; where the plan is late its magnitude */
     mc_reg c_by;  /* what makes quotients C's integers; none: C is real */
     softmax_constants constant;
     softmax_block block;
@@ -58,6 +63,10 @@ typedef struct softmax_emitter {
     out_scratch packing; /* of elements of C */
 } softmax_emitter;
 
+/* Two times -infinity, of a type of 16 bits. */
+static inline uint32_t softmax_lowest_word(const softmax_plan *plan) {
+    return plan->in == SOFTMAX_IN_F16 ? 0xfc00fc00U : 0xff80ff80U;
+}
 /* The guard of unit I; none: it is surely the row block's. */
 static inline mc_reg softmax_inside(const softmax_units *u, int i) {
     const mc_reg always = {0};
@@ -74,14 +83,20 @@ void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan, 
 /* Asks for COUNT units, T apart from unit FIRST on, and for their values of the mask. The first SURE are
    there for all threads. */
 void softmax_load(softmax_emitter *e, mc_reg first, int count, int sure);
-/* Unit I in f32: scaled, with the mask's values, and -infinity where there is no element. */
+/* Unit I in f32: scaled, with the mask's values, and -infinity where there is no element. Where the plan is
+   packed nothing: it stays in words as it is, of which the absent ones are infinite. */
 void softmax_take(softmax_emitter *e, int i);
+/* Where the plan is packed: words become f32. */
+void softmax_unpack(softmax_emitter *e, int i);
 /* Sets e->scratch.test to whether ELEMENT of unit I is there. Only of srbcrs. */
 void softmax_test_element(const softmax_emitter *e, int i, int element);
 
 /* -- join.c */
 
 void softmax_declare_own(softmax_emitter *e);
+/* TO = the greater ones, or the lesser ones, of the halves of words A and B of two elements. */
+void softmax_greater_pairs(const softmax_emitter *e, mc_reg to, mc_reg a, mc_reg b);
+void softmax_lesser_pairs(const softmax_emitter *e, mc_reg to, mc_reg a, mc_reg b);
 /* From what threads have of their rows, e->of.greatest, to e->own.greatest and e->own.shift; and e->of.shift
    of the thread's rows. */
 void softmax_join_greatest(softmax_emitter *e);
@@ -94,11 +109,13 @@ void softmax_spread(softmax_emitter *e, mc_reg word, const mc_reg *to);
 /* -- store.c: I is a unit */
 
 void softmax_start_greatest(softmax_emitter *e);
-void softmax_take_greatest(softmax_emitter *e, int i);
+/* Of all units. */
+void softmax_take_greatest(softmax_emitter *e);
 void softmax_start_sums(softmax_emitter *e);
 /* Values become exponentials. */
 void softmax_take_powers(softmax_emitter *e, int i);
-/* These are added to the parts; and parts, of at most `hold` units, to the sums. */
+/* The bits of 1 and each of these are added to the parts, which begin with as many times less the bits of 1;
+   and parts, of at most `hold` units, to the sums. */
 void softmax_start_parts(softmax_emitter *e);
 void softmax_add_powers(softmax_emitter *e, int i);
 void softmax_add_parts(softmax_emitter *e);

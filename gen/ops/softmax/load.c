@@ -5,21 +5,47 @@
 enum {
     SPARE = -24, /* registers: ptxas needs fewer than are alive at once here, and takes all that it gets */
     MANY_WARPS = 16,
-    MANY_SPARE = 52
+    MANY_SPARE = 52,
+    FEW_ELEMENTS = 4, /* of a unit */
+    FEW_SPARE = -12
 };
 
 /* -- The beginning ------------------------------------------------------------------------------------ */
+
+/* The scale's magnitude goes into the exponent's factor, its sign to the values; or, of packed ones, to that
+   factor, too: then the least elements have the greatest exponents. */
+static void set_late_scale(softmax_emitter *e) {
+    const uint32_t one_sign = 0x80000000, two_signs = 0x80008000;
+    softmax_constants *c = &e->constant;
+    mc_builder *b = e->b;
+    bool packed = e->plan->packed;
+    mc_reg all = shr_s32(b, "all_sign", e->scale, I(31));
+    c->sign = and_b32(b, "sign", all, H(packed ? two_signs : one_sign));
+    c->absent = xor_b32(b, "absent", c->sign, H(softmax_lowest_word(e->plan)));
+    mc_reg least = mov_b32(b, "least_scale", F32(SOFTMAX_LEAST));
+    mc_reg magnitude = and_b32(b, "scale_bits", e->scale, H(~one_sign));
+    e->scale = max_nan_f32(b, "magnitude", magnitude, least);
+    c->by = c->log2_e = mul_f32(b, "exponent_by", e->scale, c->log2_e);
+    if (!packed) return;
+    c->negative = setp_ne(b, "negative", all, I(0));
+    c->by = xor_b32(b, "element_by", c->log2_e, and_b32(b, "real_sign", all, H(one_sign)));
+}
 
 static void set_constants(softmax_emitter *e) {
     softmax_constants *c = &e->constant;
     mc_builder *b = e->b;
     note(b, "constants of the exponential");
     c->log2_e = mov_b32(b, "log2_e", F32(SOFTMAX_LOG2_E));
-    c->least_power = mov_b32(b, "least_power", F32(ACTIVATION_LEAST_POWER));
-    c->least = mov_b32(b, "minus_least", F32(-SOFTMAX_LEAST));
     c->one = mov_b32(b, "one", F32(1));
     c->lowest = mov_b32(b, "lowest", F32(SOFTMAX_LOWEST));
     c->unit = mov_b32(b, "unit_of_sums", F32(SOFTMAX_UNIT));
+    c->by = c->log2_e;
+    if (e->plan->late && e->plan->scaled) set_late_scale(e);
+    else if (e->plan->late) c->absent = mov_b32(b, "absent", H(softmax_lowest_word(e->plan)));
+    c->least_sum = mov_b32(b, "least_sum", F32(e->plan->whole ? .5F : 1));
+    if (e->plan->approx) return;
+    c->least_power = mov_b32(b, "least_power", F32(ACTIVATION_LEAST_POWER));
+    c->least = mov_b32(b, "minus_least", F32(-SOFTMAX_LEAST));
     activation_declare_power(&c->power, b);
 }
 
@@ -95,10 +121,15 @@ static void load_factors(softmax_emitter *e) {
     else e->c_by = mov_b32(b, "c_by", F32((float)plan->out.most));
 }
 
+static int spare_of(const softmax_plan *plan) {
+    if (plan->warps >= MANY_WARPS) return MANY_SPARE;
+    return plan->unit < FEW_ELEMENTS ? FEW_SPARE : SPARE;
+}
+
 void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan,
                    const mc_batch_array *arrays) {
     *e = (softmax_emitter){.b = b, .plan = plan};
-    b->spare += plan->warps < MANY_WARPS ? SPARE : MANY_SPARE;
+    b->spare += spare_of(plan);
     b->fills_shared = plan->warps >= MANY_WARPS; /* 128 registers a thread, and no more */
     if (plan->batch) batch_begin(b, arrays, SOFTMAX_BATCH_ARRAYS);
     shared_array(b, "sum_parts", (unsigned)(plan->warps * plan->vec * 2 * WORD), 2 * WORD);
@@ -147,7 +178,10 @@ static void load_raw(softmax_emitter *e) {
     const softmax_units *u = &e->units;
     mc_builder *b = e->b;
     int bytes = softmax_unit_bytes(plan), words = softmax_unit_words(plan);
-    for (int i = u->sure * words; i < u->count * words; i++) EMIT(b, mov_b32, u->raw[i], I(0));
+    for (int i = u->sure * words; i < u->count * words; i++) {
+        if (plan->packed) EMIT(b, mov_b32, u->raw[i], e->constant.absent);
+        else EMIT(b, mov_b32, u->raw[i], I(0));
+    }
     EMIT(b, mad_wide, e->scratch.at, u->first, I(bytes), e->block.x);
     for (int i = 0; i < u->count; i++)
         emit_load_words(b, softmax_inside(u, i), WORDS_GLOBAL, bytes, &u->raw[i * words],
@@ -200,7 +234,8 @@ static void take_element(const softmax_emitter *e, int i, int element) {
     bool always = plan->order == SOFTMAX_BCRS && !there.id;
     mc_reg real = always && !plan->masked ? value : e->scratch.real;
     convert(e, &u->raw[i * softmax_unit_words(plan)], element, real);
-    if (e->scale.id) EMIT(b, mul_f32, real, real, e->scale);
+    if (plan->late && e->constant.sign.id) EMIT(b, xor_b32, real, real, e->constant.sign);
+    else if (!plan->late && e->scale.id) EMIT(b, mul_f32, real, real, e->scale);
     if (plan->masked) EMIT(b, add_f32, always ? value : real, real, value);
     if (always) return;
     if (plan->order != SOFTMAX_BCRS) {
@@ -218,5 +253,13 @@ void softmax_load(softmax_emitter *e, mc_reg first, int count, int sure) {
 }
 
 void softmax_take(softmax_emitter *e, int i) {
-    for (int element = 0; element < e->plan->unit; element++) take_element(e, i, element);
+    for (int element = 0; element < e->plan->unit && !e->plan->packed; element++) take_element(e, i, element);
+}
+
+void softmax_unpack(softmax_emitter *e, int i) {
+    const softmax_plan *plan = e->plan;
+    if (!plan->packed) return;
+    for (int element = 0; element < plan->unit; element++)
+        convert(e, &e->units.raw[i * softmax_unit_words(plan)], element,
+                e->units.value[i * plan->unit + element]);
 }

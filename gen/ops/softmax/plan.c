@@ -7,7 +7,7 @@ const softmax_type softmax_types[] = {
     {"u16", 2, 0, 65535, OUT_S32},
 };
 
-const int softmax_ways[SOFTMAX_WAYS] = {1, 2, 3, 4, 6, 8};
+const int softmax_ways[SOFTMAX_WAYS] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 
 static int least(int a, int b) { return a < b ? a : b; }
 static int most(int a, int b) { return a > b ? a : b; }
@@ -34,6 +34,7 @@ static void take_point(const int64_t *point, softmax_plan *plan) {
                            .c_scaled = point[F_C_SCALE] != 0,
                            .masked = point[F_MASK] != 0,
                            .lse = point[F_LSE] != 0,
+                           .approx = point[F_EXP] != 0,
                            .batch = point[F_BATCH] != 0,
                            .order = (softmax_order)point[F_ORDER],
                            .vec = (int)point[F_VEC],
@@ -43,6 +44,8 @@ static void take_point(const int64_t *point, softmax_plan *plan) {
                            .align = (int)point[F_ALIGN],
                            .m = point[F_M],
                            .n = point[F_N]};
+    plan->late = plan->approx && plan->in_bytes == 2 && !plan->masked;
+    plan->whole = plan->late && plan->in == SOFTMAX_IN_F16;
 }
 
 /* Lanes that have the same rows differ in these bits of their numbers. */
@@ -67,14 +70,15 @@ static void plan_strides(softmax_plan *plan) {
     plan->lane_bits = ((unsigned)plan->beside - 1U) | (plan->per_step < MC_WARP ? bits_from(high) : 0);
 }
 
-static void plan_units(softmax_plan *plan) {
-    int bytes = most(plan->in_bytes, least(plan->align, SOFTMAX_UNIT_BYTES));
+static void plan_units(softmax_plan *plan, int unit_bytes) {
+    int bytes = most(plan->in_bytes, least(plan->align, unit_bytes));
     plan->unit = bytes / plan->in_bytes;
     if (plan->order == SOFTMAX_BCRS) plan->unit = least(plan->unit, plan->vec);
     if (plan->order == SOFTMAX_BCRS) plan_vectors(plan);
     else plan_strides(plan);
     plan->again = least(plan->hold, most(plan->rows, 4));
-    if (plan->order == SOFTMAX_BCRS) plan->again = least(plan->hold, 4);
+    if (plan->order == SOFTMAX_BCRS) plan->again = least(plan->hold, 4 * SOFTMAX_UNIT_BYTES / bytes);
+    plan->packed = plan->late && plan->order == SOFTMAX_BCRS && plan->unit > 1;
 }
 
 enum { OTHER_REGISTERS = 40, SM_REGISTERS = 65536, MOST_REGISTERS = 255 };
@@ -83,7 +87,10 @@ static void check_registers(const softmax_plan *plan, mc_complaints *complaints)
     int held = plan->hold * (plan->unit + softmax_unit_words(plan)) + 6 * plan->rows + OTHER_REGISTERS,
         limit = least(MOST_REGISTERS, SM_REGISTERS / softmax_threads(plan));
     bool in_turn = plan->order != SOFTMAX_BCRS;
-    if (held > limit)
+    if (plan->hold * plan->unit > SOFTMAX_MAX_VALUES)
+        complain(complaints, F_HOLD, "%d units have %d elements, a thread keeps %d at the most", plan->hold,
+                 plan->hold * plan->unit, SOFTMAX_MAX_VALUES);
+    else if (held > limit)
         complain(complaints, F_HOLD, "%d registers a thread are too many for %d warps", held, plan->warps);
     if (in_turn && plan->rows > plan->hold)
         complain(complaints, F_HOLD, "a stride has %d units, which %d warps do not hold: want more of either",
@@ -104,7 +111,7 @@ static void check_types(const softmax_plan *plan, mc_complaints *complaints) {
 void softmax_make_plan(const int64_t *point, void *data, mc_complaints *complaints) {
     softmax_plan *plan = data;
     take_point(point, plan);
-    plan_units(plan);
+    plan_units(plan, (int)point[F_UNIT]);
     check_types(plan, complaints);
     check_shapes(plan, complaints);
     check_registers(plan, complaints);

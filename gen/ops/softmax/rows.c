@@ -10,11 +10,6 @@ static void each_unit(softmax_emitter *e, unit_step step) {
     for (int i = 0; i < e->units.count; i++) step(e, i);
 }
 
-static void take_greatest(softmax_emitter *e, int i) {
-    softmax_take(e, i);
-    softmax_take_greatest(e, i);
-}
-
 static void add_powers(softmax_emitter *e, int i) {
     softmax_take_powers(e, i);
     softmax_add_powers(e, i);
@@ -26,7 +21,7 @@ static void emit_held(softmax_emitter *e, int count, int sure) {
     bool one_word = softmax_one_word(e->plan);
     softmax_load(e, e->thread, count, sure);
     softmax_start_greatest(e);
-    each_unit(e, take_greatest);
+    softmax_take_greatest(e);
     softmax_join_greatest(e);
     softmax_start_parts(e);
     each_unit(e, add_powers);
@@ -66,8 +61,6 @@ static void emit_short(softmax_emitter *e) {
 /* What is done with all units of a turn. */
 typedef void (*turn)(softmax_emitter *e);
 
-static void turn_greatest(softmax_emitter *e) { each_unit(e, take_greatest); }
-
 static void turn_powers(softmax_emitter *e) {
     each_unit(e, softmax_take);
     softmax_start_parts(e);
@@ -103,7 +96,7 @@ static void emit_long(softmax_emitter *e) {
     heading(b, "A longer one: greatest elements");
     b->prefix = "long_";
     softmax_start_greatest(e);
-    emit_loop(e, "long_greatest_", turn_greatest);
+    emit_loop(e, "long_greatest_", softmax_take_greatest);
     softmax_join_greatest(e);
     heading(b, "Its sums");
     softmax_start_sums(e);

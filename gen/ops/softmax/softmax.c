@@ -25,6 +25,10 @@ static const mc_field fields[] = {
     {"lse", WORDS("none", "row"), .quiet = true,
      .doc = "row: the kernel also writes the logarithm of each row's sum of exponentials, f32[m]; -infinity "
             "for a row without vectors."},
+    {"exp", WORDS("polynomial", "approx"), .quiet = true,
+     .doc =
+         "The exponential. polynomial: steps that give the same bits on every GPU. approx: ex2.approx, whose "
+         "last bits a GPU chooses, with half the instructions (docs/softmax.md has its bound)."},
     {"vec", NUMBERS = family_vecs, .standard = 8,
      .doc = "V: rows of a nonzero vector, and so of a row block."},
     {"order", WORDS("bcrs", "srbcrs16", "srbcrs32"),
@@ -33,9 +37,11 @@ static const mc_field fields[] = {
             "zeros where the last one has no vectors, and does not look at A there."},
     {"warps", COUNTS(1, 2, 4, 8, 16), .standard = 4, .tunable = true,
      .doc = "Warps of a thread block, which takes a row block."},
-    {"hold", COUNTS(1, 2, 4, 8), .standard = 2, .tunable = true,
-     .doc = "Units that a thread keeps in registers; a unit is up to 16 bytes of A. A row block that fits is "
-            "read once, a longer one three times."},
+    {"hold", COUNTS(1, 2, 4, 8, 16, 32), .standard = 2, .tunable = true,
+     .doc = "Units that a thread keeps in registers. A row block that fits is read once, a longer one three "
+            "times."},
+    {"unit", COUNTS(16, 8, 4), .standard = 16, .tunable = true, .quiet = true,
+     .doc = "Bytes of A that a lane loads at once, at most. Of fewer a thread has fewer rows to exchange."},
     BATCH_FIELD,
     {"align", NUMBERS = family_aligns, .standard = 16,
      .doc = "Bytes that the addresses of A and C are promised to be multiples of; at least an element's. A "
@@ -51,6 +57,7 @@ static const mc_hint hints[] = {
     {" temperature sm_scale softmax_scale ", "scale = \"tensor\" multiplies the values by one f32"},
     {" bias additive attn_mask ", "mask = \"values\" adds the mask's own values"},
     {" logsumexp log_sum_exp ", "lse = \"row\" is the second output"},
+    {" exponential exp2 ex2 fast fast_math ", "exp = \"approx\" takes the hardware's exponential"},
     {" num_warps nwarps threads block_size ", "a thread block has 32 threads a warp: set warps"},
     {0},
 };

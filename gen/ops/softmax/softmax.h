@@ -30,10 +30,10 @@ typedef enum softmax_order { SOFTMAX_BCRS, SOFTMAX_SRBCRS16, SOFTMAX_SRBCRS32 } 
 enum {
     SOFTMAX_ROW_WORDS = 4, /* of a row block in the packed array `rows` */
     SOFTMAX_UNIT_BYTES = 16,
-    SOFTMAX_MAX_UNIT = 8, /* elements */
-    SOFTMAX_MAX_HOLD = 8, /* units */
+    SOFTMAX_MAX_UNIT = 8,  /* elements */
+    SOFTMAX_MAX_HOLD = 32, /* units */
     SOFTMAX_MAX_ROWS = 8,
-    SOFTMAX_MAX_VALUES = SOFTMAX_MAX_UNIT * SOFTMAX_MAX_HOLD
+    SOFTMAX_MAX_VALUES = 64 /* elements of these */
 };
 
 /* The fields, in the order of the schema. */
@@ -44,10 +44,12 @@ enum {
     F_C_SCALE,
     F_MASK,
     F_LSE,
+    F_EXP,
     F_VEC,
     F_ORDER,
     F_WARPS,
     F_HOLD,
+    F_UNIT,
     F_BATCH,
     F_ALIGN,
     F_M,
@@ -69,6 +71,10 @@ typedef struct softmax_plan {
     int in_bytes;
     softmax_type out;
     bool scaled, c_scaled, masked, lse, batch;
+    bool approx; /* exponentials by ex2.approx */
+    bool late;   /* values become f32 unscaled, with their signs turned where the scale is below 0 */
+    bool whole;  /* exponents are less a whole number; so `late`, and f16 */
+    bool packed; /* greatest elements are those of words, two rows each; so `late`, and bcrs */
     softmax_order order;
     int vec, stride; /* stride: slots; 1 of bcrs */
     int warps, hold, again, align;
@@ -90,7 +96,7 @@ static inline int softmax_unit_words(const softmax_plan *plan) {
     return softmax_unit_bytes(plan) < WORD ? 1 : softmax_unit_bytes(plan) / WORD;
 }
 /* The numbers of units of a thread for which the kernel has a way, up to `hold` and SOFTMAX_MAX_HOLD. */
-enum { SOFTMAX_WAYS = 6 };
+enum { SOFTMAX_WAYS = 10 };
 extern const int softmax_ways[SOFTMAX_WAYS];
 /* Whether 32 bits hold the sum of what a warp keeps of a row, elements of at most 2^23 each. */
 bool softmax_one_word(const softmax_plan *plan);

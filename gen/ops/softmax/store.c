@@ -6,15 +6,51 @@
 /* -- Greatest elements and sums ------------------------------------------------------------------------ */
 
 void softmax_start_greatest(softmax_emitter *e) {
-    for (int i = 0; i < e->plan->rows; i++) EMIT(e->b, mov_b32, e->of.greatest[i], F32(-INFINITY));
+    int words = e->plan->packed ? e->plan->rows / 2 : e->plan->rows;
+    for (int i = 0; i < words; i++) {
+        if (e->plan->packed) EMIT(e->b, mov_b32, e->of.greatest[i], e->constant.absent);
+        else EMIT(e->b, mov_b32, e->of.greatest[i], F32(-INFINITY));
+    }
 }
 
-void softmax_take_greatest(softmax_emitter *e, int i) {
+/* What becomes of two words. */
+typedef void (*pair_step)(const softmax_emitter *e, mc_reg to, mc_reg a, mc_reg b);
+
+static void take_words(softmax_emitter *e, pair_step step) {
+    int words = softmax_unit_words(e->plan);
+    for (int i = 0; i < e->units.count; i++)
+        for (int w = 0; w < words; w++)
+            step(e, e->of.greatest[w], e->of.greatest[w], e->units.raw[i * words + w]);
+}
+
+/* With a scale below 0 the least ones are looked for. */
+static void take_all_words(softmax_emitter *e) {
+    mc_builder *b = e->b;
+    if (!e->constant.sign.id) {
+        take_words(e, softmax_greater_pairs);
+        return;
+    }
+    mc_label least = label(b, "LEAST"), found = label(b, "FOUND");
+    EMIT_IF(b, e->constant.negative, bra_uni, TO(least));
+    take_words(e, softmax_greater_pairs);
+    EMIT(b, bra_uni, TO(found));
+    set_label(b, least);
+    take_words(e, softmax_lesser_pairs);
+    set_label(b, found);
+}
+
+static void take_unit(softmax_emitter *e, int i) {
     const softmax_plan *plan = e->plan;
+    softmax_take(e, i);
     for (int element = 0; element < plan->unit; element++) {
         mc_reg row = e->of.greatest[softmax_row_of(plan, i, element)];
         EMIT(e->b, max_nan_f32, row, row, e->units.value[i * plan->unit + element]);
     }
+}
+
+void softmax_take_greatest(softmax_emitter *e) {
+    if (e->plan->packed) take_all_words(e);
+    for (int i = 0; i < e->units.count && !e->plan->packed; i++) take_unit(e, i);
 }
 
 void softmax_start_sums(softmax_emitter *e) {
@@ -25,14 +61,25 @@ void softmax_start_sums(softmax_emitter *e) {
 }
 
 void softmax_start_parts(softmax_emitter *e) {
-    for (int i = 0; i < e->plan->rows; i++) EMIT(e->b, mov_b32, e->of.part[i], I(0));
+    const softmax_plan *plan = e->plan;
+    int elements = plan->unit * e->units.count / plan->rows;
+    for (int i = 0; i < plan->rows; i++)
+        EMIT(e->b, mov_b32, e->of.part[i], H(0U - (uint32_t)elements * SOFTMAX_ONE_BITS));
 }
 
 static void take_power(softmax_emitter *e, mc_reg value, int row) {
     const softmax_constants *c = &e->constant;
     mc_builder *b = e->b;
-    EMIT(b, sub_f32, value, value, e->of.shift[row]);
-    EMIT(b, mul_f32, value, value, c->log2_e);
+    if (e->plan->whole) {
+        EMIT(b, fma_f32, value, value, c->by, e->of.shift[row]);
+    } else {
+        EMIT(b, sub_f32, value, value, e->of.shift[row]);
+        EMIT(b, mul_f32, value, value, c->by);
+    }
+    if (e->plan->approx) {
+        EMIT(b, ex2_f32, value, value);
+        return;
+    }
     EMIT(b, max_nan_f32, value, value, c->least_power);
     activation_emit_power(&c->power, b, value);
     EMIT(b, add_f32, value, value, c->least);
@@ -40,6 +87,7 @@ static void take_power(softmax_emitter *e, mc_reg value, int row) {
 
 void softmax_take_powers(softmax_emitter *e, int i) {
     const softmax_plan *plan = e->plan;
+    softmax_unpack(e, i);
     for (int element = 0; element < plan->unit; element++)
         take_power(e, e->units.value[i * plan->unit + element], softmax_row_of(plan, i, element));
 }
@@ -51,7 +99,6 @@ void softmax_add_powers(softmax_emitter *e, int i) {
         mc_reg part = e->of.part[softmax_row_of(plan, i, element)],
                value = e->units.value[i * plan->unit + element];
         EMIT(b, add_f32, e->scratch.real, value, e->constant.one);
-        EMIT(b, add_s32, e->scratch.real, e->scratch.real, H(0U - SOFTMAX_ONE_BITS));
         EMIT(b, add_s32, part, part, e->scratch.real);
     }
 }
@@ -81,9 +128,10 @@ void softmax_divide(softmax_emitter *e) {
     EMIT(b, join_b64, wide, V2(own->total));
     EMIT(b, cvt_f32_s64, own->sum, wide);
     EMIT(b, mul_f32, own->sum, own->sum, c->unit);
-    EMIT(b, max_nan_f32, own->sum, own->sum, c->one);
+    EMIT(b, max_nan_f32, own->sum, own->sum, c->least_sum);
     EMIT(b, rcp_f32, by, own->sum);
     EMIT(b, fma_f32, by, own->shift, zero, by);
+    if (e->plan->late && !e->plan->whole && e->scale.id) EMIT(b, fma_f32, by, c->log2_e, zero, by);
     if (e->c_by.id) EMIT(b, mul_f32, by, by, e->c_by);
     softmax_spread(e, by, e->of.by);
 }
@@ -177,6 +225,18 @@ static mc_reg lse_at(const softmax_emitter *e) {
     return mad_wide(b, "lse_at", row, I(WORD), lse);
 }
 
+/* LSE is ln(s), and becomes the row's: with what its exponents were less. */
+static void add_greatest(const softmax_emitter *e, mc_reg lse) {
+    mc_builder *b = e->b;
+    if (e->plan->whole) {
+        EMIT(b, fma_f32, lse, e->own.greatest, mov_b32(b, "ln_2", F32(SOFTMAX_LN_2)), lse);
+    } else if (e->plan->late && e->scale.id) {
+        mc_reg zero = mov_b32(b, "lse_zero", I(0));
+        EMIT(b, fma_f32, lse, e->constant.log2_e, zero, lse);
+        EMIT(b, add_f32, lse, lse, mul_f32(b, "scaled_greatest", e->own.greatest, e->scale));
+    } else EMIT(b, add_f32, lse, lse, e->own.greatest);
+}
+
 void softmax_store_lse(softmax_emitter *e) {
     mc_builder *b = e->b;
     if (!e->plan->lse) return;
@@ -185,7 +245,7 @@ void softmax_store_lse(softmax_emitter *e) {
     EMIT_IF(b, setp_ge(b, "not_early", e->thread, I(e->plan->vec)), bra, TO(none));
     mc_reg at = lse_at(e);
     emit_ln(e, e->own.sum, e->scratch.real);
-    EMIT(b, add_f32, e->scratch.real, e->scratch.real, e->own.greatest);
+    add_greatest(e, e->scratch.real);
     EMIT(b, stg_b32, AT(at, 0), e->scratch.real);
     set_label(b, none);
 }

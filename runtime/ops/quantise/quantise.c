@@ -185,12 +185,13 @@ static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense 
 }
 
 /* Scales, or zero points: of the tensor those of any row. */
-static mc_status other(const host_operands *o, const mc_dense *exact, size_t index, mc_dense *out,
+static mc_status other(const host_operands *o, const mc_dense *exact, size_t index, reference_result *out,
                        mc_diag *diag) {
+    *out = (reference_result){0};
     int64_t count = operand_factors(o->problem, &operands[index]);
-    mc_status status = mc_dense_create(MC_F32, 1, count, count, out, diag);
+    mc_status status = mc_dense_create(MC_F32, 1, count, count, &out->low, diag);
     for (int64_t i = 0; status == MC_OK && i < count && i < exact->rows; i++)
-        mc_dense_set(out, 0, i, mc_dense_get(exact, i, index == ZERO));
+        mc_dense_set(&out->low, 0, i, mc_dense_get(exact, i, index == ZERO));
     return status;
 }
 

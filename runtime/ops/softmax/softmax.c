@@ -89,36 +89,92 @@ static float value_of(mc_type type, int64_t bits) {
     return type == MC_S32 ? (float)bits : real_from_bits(type, (uint32_t)bits);
 }
 
-/* X, scaled, with the mask's values: vectors x vec. */
-static mc_status scores(const host_operands *o, mc_dense *result, mc_diag *diag) {
+/* Whether the scale goes into the exponent's factor, and its sign alone to the values. */
+static bool is_late(const plan_problem *p) {
+    return p->exp == MC_EXP_APPROX && mc_type_bytes(p->lhs) == 2 && !p->mask_values;
+}
+
+/* Whether exponents are less a whole number, and not of elements less the greatest one. */
+static bool is_whole(const plan_problem *p) { return is_late(p) && p->lhs == MC_F16; }
+
+/* The element ELEMENT, of the bits of A, and with VALUE of the mask's. */
+static float score_of(const host_operands *o, int64_t element, float value) {
     const plan_problem *p = o->problem;
+    float x = value_of(p->lhs, element);
+    bool scaled = p->scale != MC_PER_NONE;
+    if (is_late(p)) return scaled && signbit(*o->factors[SCALE]) ? -x : x;
+    if (scaled) x *= *o->factors[SCALE];
+    return p->mask_values ? x + value : x;
+}
+
+/* X: vectors x vec. */
+static mc_status scores(const host_operands *o, mc_dense *result, mc_diag *diag) {
     const mc_vsparse *mask = o->matrix;
+    bool masked = o->problem->mask_values;
     mc_dense x;
-    mc_status status = mc_sampled_collect(mask, p->order, o->inputs[X], &x, diag);
+    mc_status status = mc_sampled_collect(mask, o->problem->order, o->inputs[X], &x, diag);
     if (status == MC_OK) status = mc_dense_create(MC_F32, x.rows, x.cols, x.cols, result, diag);
     for (int64_t v = 0; status == MC_OK && v < x.rows; v++)
-        for (int r = 0; r < mask->vec; r++) {
-            float value = value_of(p->lhs, mc_dense_get(&x, v, r));
-            if (p->scale != MC_PER_NONE) value *= *o->factors[SCALE];
-            if (p->mask_values) value += output_mask_value(mask, v, r);
-            ((float *)result->data)[v * mask->vec + r] = value;
-        }
+        for (int r = 0; r < mask->vec; r++)
+            ((float *)result->data)[v * mask->vec + r] =
+                score_of(o, mc_dense_get(&x, v, r), masked ? output_mask_value(mask, v, r) : 0);
     mc_dense_free(&x);
     return status;
 }
 
-/* Of a row: the element VALUES[i * STEP], COUNT of them. */
+static bool is_exact(const plan_problem *p) { return p->exp == MC_EXP_POLYNOMIAL; }
+
+/* Scores are exact; a range comes of exponentials. */
+static mc_status no_bounds(const host_operands *o, mc_dense *bounds, mc_diag *diag) {
+    return mc_dense_create(MC_F32, o->matrix->vectors, o->matrix->vec, o->matrix->vec, bounds, diag);
+}
+
+/* Of a row: the element VALUES[i * STEP], COUNT of them; and what all rows have alike. */
 typedef struct score_row {
     const float *values;
     int64_t count, step;
+    bool approx, whole;
+    float magnitude; /* that scores are still to be multiplied by; 1: they are as they are */
+    float by;        /* what makes exponents of them: its product with log2(e) */
 } score_row;
 
+static score_row row_of(const host_operands *o, const mc_dense *scores, int64_t block, int r) {
+    const plan_problem *p = o->problem;
+    const mc_vsparse *mask = o->matrix;
+    int64_t first = mask->row_ptr[block];
+    bool late = is_late(p) && p->scale != MC_PER_NONE;
+    float magnitude = late ? greater(fabsf(*o->factors[SCALE]), SOFTMAX_LEAST) : 1;
+    return (score_row){.values = (const float *)scores->data + first * mask->vec + r,
+                       .count = mask->row_ptr[block + 1] - first,
+                       .step = mask->vec,
+                       .approx = p->exp == MC_EXP_APPROX,
+                       .whole = is_whole(p),
+                       .magnitude = magnitude,
+                       .by = magnitude * SOFTMAX_LOG2_E};
+}
+
+/* Which end of a range. Where a polynomial makes exponentials both are one. */
+typedef enum end { LOW, HIGH, ENDS } end;
+
 typedef struct row_sum {
-    float greatest, shift, sum;
+    float greatest, shift, sums[ENDS];
 } row_sum;
 
-static float power_of(float value, float shift) {
-    float t = greater((value - shift) * SOFTMAX_LOG2_E, ACTIVATION_LEAST_POWER);
+/* The least or the greatest of what ex2.approx.ftz.f32 gives. */
+static float approximate(float t, end at) {
+    if (isnan(t) || fabsf(t) < SOFTMAX_LEAST) return isnan(t) ? t : 1;
+    double off = at == LOW ? -SOFTMAX_APPROX_ERROR : SOFTMAX_APPROX_ERROR, e = exp2(t) * (1 + off);
+    if (e < (double)SOFTMAX_LEAST) return 0;
+    float rounded = (float)e;
+    if (at == LOW && (double)rounded > e) return nextafterf(rounded, 0);
+    return at == HIGH && (double)rounded < e ? nextafterf(rounded, INFINITY) : rounded;
+}
+
+static float power_of(const score_row *row, int64_t i, float shift, end at) {
+    float x = row->values[i * row->step], d = x - shift;
+    if (row->whole) return approximate(fmaf(x, row->by, -shift), at);
+    if (row->approx) return approximate(d * row->by, at);
+    float t = greater(d * SOFTMAX_LOG2_E, ACTIVATION_LEAST_POWER);
     return isnan(t) ? t : mc_power_of(t) - SOFTMAX_LEAST;
 }
 
@@ -130,50 +186,83 @@ static int64_t units_of(float e) {
     return (int64_t)bits - SOFTMAX_ONE_BITS;
 }
 
+static bool is_number(const row_sum *sum, const score_row *row) {
+    return isfinite(sum->shift) && (row->whole || isfinite(row->by));
+}
+
+/* As mul.rp.f32, of a factor of 11 bits, with which the product is exact in double. */
+static float product_up(float a, float b) {
+    double exact = (double)a * (double)b;
+    float rounded = (float)exact;
+    return (double)rounded < exact ? nextafterf(rounded, INFINITY) : rounded;
+}
+
 static row_sum sum_row(const score_row *row) {
     row_sum made = {.greatest = -INFINITY};
-    int64_t units = 0;
     for (int64_t i = 0; i < row->count; i++)
         made.greatest = greater(made.greatest, row->values[i * row->step]);
     for (int64_t i = 0; i < row->count; i++)
         if (isnan(row->values[i * row->step])) made.greatest = NAN;
+    if (row->whole) made.greatest = ceilf(product_up(made.greatest, row->by));
     made.shift = greater(made.greatest, SOFTMAX_LOWEST);
-    if (isnan(made.shift) || isinf(made.shift)) return made; /* of which nothing but a NaN comes */
-    for (int64_t i = 0; i < row->count; i++)
-        units += units_of(power_of(row->values[i * row->step], made.shift));
-    made.sum = greater((float)units * SOFTMAX_UNIT, 1);
+    if (!is_number(&made, row)) return made; /* of which nothing but a NaN comes */
+    for (end at = LOW; at < ENDS; at++) {
+        int64_t units = 0;
+        for (int64_t i = 0; i < row->count; i++) units += units_of(power_of(row, i, made.shift, at));
+        made.sums[at] = greater((float)units * SOFTMAX_UNIT, row->whole ? .5F : 1);
+        if (!row->approx) made.sums[HIGH] = made.sums[LOW];
+        if (!row->approx) break;
+    }
     return made;
 }
 
-static float factor_of(const host_operands *o, const row_sum *row) {
+/* What exponentials are multiplied by, of a row of which the sum is SUM. */
+static float factor_of(const host_operands *o, float sum) {
     const plan_problem *p = o->problem;
-    float by = fmaf(row->shift, 0, 1 / row->sum);
+    float by = 1 / sum;
     if (is_real(p->out)) return by;
     return by * (p->c_scale != MC_PER_NONE ? 1 / *o->factors[C_SCALE] : (float)mc_type_max(p->out));
 }
 
-static void finish_row(const host_operands *o, const score_row *row, mc_dense *c, int64_t first, int r) {
+/* An end of the elements of row R of vectors from FIRST on. With a factor below 0 the greatest exponentials
+   give the least elements. */
+static void finish_row(const host_operands *o, const score_row *row, end at, mc_dense *c, int64_t first,
+                       int r) {
     const row_sum sum = sum_row(row);
-    bool none = isnan(sum.shift) || isinf(sum.shift);
-    float by = none ? NAN : factor_of(o, &sum);
+    bool none = !is_number(&sum, row);
+    bool turned = factor_of(o, 1) < 0;
+    end of_powers = turned ? (end)(HIGH - at) : at;
+    float by = none ? NAN : factor_of(o, sum.sums[HIGH - of_powers]);
     for (int64_t i = 0; i < row->count; i++) {
-        float e = none ? 0 : power_of(row->values[i * row->step], sum.shift);
+        float e = none ? 0 : power_of(row, i, sum.shift, of_powers);
         mc_dense_set(c, first + i, r, output_element(o->problem->out, e * by, NULL));
     }
 }
 
-static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
+static mc_status finish_end(const host_operands *o, const mc_dense *scores, end at, mc_dense *c,
+                            mc_diag *diag) {
     const mc_vsparse *mask = o->matrix;
     mc_dense vectors;
     mc_status status = mc_dense_create(o->problem->out, mask->vectors, mask->vec, mask->vec, &vectors, diag);
     for (int64_t b = 0; status == MC_OK && b < mask->row_blocks; b++)
         for (int r = 0; r < mask->vec; r++) {
-            int64_t first = mask->row_ptr[b];
-            const float *values = (const float *)exact->data + first * mask->vec + r;
-            finish_row(o, &(score_row){values, mask->row_ptr[b + 1] - first, mask->vec}, &vectors, first, r);
+            const score_row row = row_of(o, scores, b, r);
+            finish_row(o, &row, at, &vectors, mask->row_ptr[b], r);
         }
     if (status == MC_OK) status = mc_sampled_arrange(mask, o->problem->order, &vectors, c, diag);
     mc_dense_free(&vectors);
+    return status;
+}
+
+static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
+    return finish_end(o, exact, LOW, c, diag);
+}
+
+static mc_status range(const host_operands *o, const sum_range *sums, reference_result *want, mc_diag *diag) {
+    *want = (reference_result){0};
+    mc_status status = finish_end(o, &sums->least, LOW, &want->low, diag);
+    if (status == MC_OK) status = finish_end(o, &sums->least, HIGH, &want->high, diag);
+    if (status != MC_OK) mc_result_free(want);
     return status;
 }
 
@@ -191,19 +280,34 @@ static float ln_of(float s) {
     return fmaf((float)power, SOFTMAX_LN_2, q * z);
 }
 
-/* The logarithms of the rows' sums. */
-static mc_status other(const host_operands *o, const mc_dense *exact, size_t index, mc_dense *out,
-                       mc_diag *diag) {
+/* The steps of ln() are monotone but for their own errors, which are below 2^-23 of it each. */
+static float log_of_end(const score_row *row, const row_sum *sum, end at) {
+    float ln = ln_of(sum->sums[at]);
+    if (row->approx) ln += (at == LOW ? -0x1p-21F : 0x1p-21F) * fabsf(ln);
+    return row->whole ? fmaf(sum->greatest, SOFTMAX_LN_2, ln) : ln + sum->greatest * row->magnitude;
+}
+
+static mc_status log_rows(const host_operands *o, const mc_dense *scores, end at, mc_dense *out,
+                          mc_diag *diag) {
     const mc_vsparse *mask = o->matrix;
-    (void)index;
     mc_status status = mc_dense_create(MC_F32, 1, mask->rows, mask->rows, out, diag);
-    for (int64_t row = 0; status == MC_OK && row < mask->rows; row++) {
-        int64_t b = row / mask->vec, first = mask->row_ptr[b];
-        const float *values = (const float *)exact->data + first * mask->vec + row % mask->vec;
-        const row_sum sum = sum_row(&(score_row){values, mask->row_ptr[b + 1] - first, mask->vec});
-        bool whole = !isnan(sum.shift) && !isinf(sum.shift);
-        ((float *)out->data)[row] = whole ? sum.greatest + ln_of(sum.sum) : sum.greatest;
+    for (int64_t i = 0; status == MC_OK && i < mask->rows; i++) {
+        const score_row row = row_of(o, scores, i / mask->vec, (int)(i % mask->vec));
+        const row_sum sum = sum_row(&row);
+        ((float *)out->data)[i] = is_number(&sum, &row) ? log_of_end(&row, &sum, at)
+                                  : row.whole           ? sum.greatest
+                                                        : sum.greatest + row.by * 0;
     }
+    return status;
+}
+
+/* The logarithms of the rows' sums. */
+static mc_status other(const host_operands *o, const mc_dense *exact, size_t index, reference_result *out,
+                       mc_diag *diag) {
+    (void)index;
+    *out = (reference_result){0};
+    mc_status status = log_rows(o, exact, LOW, &out->low, diag);
+    if (status == MC_OK && !is_exact(o->problem)) status = log_rows(o, exact, HIGH, &out->high, diag);
     return status;
 }
 
@@ -214,7 +318,7 @@ const mc_operator operator_softmax = {
     .name = "softmax",
     .title = "softmax",
     .members = HAS(op) | HAS(lhs) | HAS(out) | HAS(scale) | HAS(c_scale) | HAS(mask_values) | HAS(lse) |
-               HAS(order) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(batch) |
+               HAS(exp) | HAS(order) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(batch) |
                HAS(a_stride) | HAS(c_stride),
     .matrix = {true, "the mask", "MASK", NO_MEMBER, MEMBER_m, MEMBER_n, MEMBER_mask_values},
     .size = MEMBER_batch,
@@ -223,6 +327,9 @@ const mc_operator operator_softmax = {
     .estimates = true,
     .check = check,
     .sums = scores,
+    .exact = is_exact,
+    .bounds = no_bounds,
     .finish = finish,
+    .range = range,
     .other = other,
 };
