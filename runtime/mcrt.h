@@ -71,8 +71,8 @@ typedef enum mc_major { MC_MAJOR_ROW, MC_MAJOR_COLUMN } mc_major;
                matrix, and row r at s / S * vec * S + r * S + s % S */
 typedef enum mc_order { MC_ORDER_BCRS = 0, MC_ORDER_SRBCRS16 = 16, MC_ORDER_SRBCRS32 = 32 } mc_order;
 
-/* The exponential of a softmax. POLYNOMIAL: the same bits on every GPU. APPROX: the GPU's ex2.approx, within a
-   bound, for half the instructions (docs/softmax.md). */
+/* The exponential of a softmax. POLYNOMIAL: the same bits on every GPU. APPROX: the GPU's ex2.approx, within
+   a bound, for half the instructions (docs/softmax.md). */
 typedef enum mc_exp { MC_EXP_POLYNOMIAL, MC_EXP_APPROX } mc_exp;
 
 /* What there is one scale or bias for. TENSOR: all of C, passed by value; else an f32 array on the device. */

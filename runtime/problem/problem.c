@@ -78,6 +78,9 @@ static bool is_of_matrix(const mc_operator *o, problem_member member) {
            (member == o->matrix.rows || member == o->matrix.cols || member == o->matrix.type);
 }
 
+/* SpMM and SDDMM are spelt out. */
+static const char *article(const mc_operator *o) { return o->title[0] == 'S' ? "an" : "a"; }
+
 /* Members that the operator has not must be 0. */
 static mc_status check_members(const mc_operator *o, const mc_plan_config *config, mc_diag *diag) {
     for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++) {
@@ -85,8 +88,9 @@ static mc_status check_members(const mc_operator *o, const mc_plan_config *confi
         if (operator_has(o, i) || member_of_config(config, i) == 0) continue;
         const mc_operator *owner = only_owner(i);
         if (owner != NULL)
-            return mc_fail(diag, MC_USAGE, "%s is set, which only an %s has", row->config, owner->title);
-        return mc_fail(diag, MC_USAGE, "%s is set, which an %s has not", row->config, o->title);
+            return mc_fail(diag, MC_USAGE, "%s is set, which only %s %s has", row->config, article(owner),
+                           owner->title);
+        return mc_fail(diag, MC_USAGE, "%s is set, which %s %s has not", row->config, article(o), o->title);
     }
     return MC_OK;
 }

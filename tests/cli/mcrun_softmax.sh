@@ -23,6 +23,9 @@ for set in vec=1 vec=2 vec=4 vec=16 lhs=bf16 lhs=f32 lhs=s32 out=u8 out=s16 out=
     expect 0 'verdict    exact' softmax m.smtx --set $set --set order=srbcrs16 --set lse=row
 done
 expect 0 'exact' softmax m.smtx --variants all
+expect 0 'verdict    within bounds' softmax m.smtx --set exp=approx --set lse=row
+expect 0 'right' integers m.smtx --set exp=approx --set mask=values --variants all
+expect 2 'is not one of "polynomial", "approx"' softmax m.smtx --set exp=fast
 expect 0 'exact' integers m.smtx --variants all
 expect 0 'exact' integers m.smtx --set c_scale=tensor --set out=u16
 
@@ -59,5 +62,6 @@ read -r warps hold < <(sed -n 's/.*warps=\([0-9]*\) hold=\([0-9]*\).*/\1 \2/p' p
 check "a row block of 600 is held: $warps warps, $hold units" test $((32 * warps * hold)) -ge 600
 expect 0 'exact' softmax m.smtx --variants best
 expect 0 'softmax_f16' "$mcrun" tune "$specs/softmax_f16.lua" m.smtx --device sim --in-process --set lse=row
+expect 0 'tuned' "$mcrun" tune "$specs/softmax_f16.lua" m.smtx --device sim --in-process --set exp=approx --set lse=row --candidates 3
 expect 2 'has no --n and no --k' "$mcrun" tune "$specs/softmax_f16.lua" m.smtx --n 8 --device sim
 finish

@@ -11,7 +11,8 @@ enum { X, SCALE, C_SCALE, LSE };
 
 static mc_diag *diag;
 static mc_context *context;
-static const float scale = 0.125F;
+static const float scale = -0.125F;
+static mc_exp exponential; /* polynomial: with the mask's values */
 
 static bool worked(const char *what, mc_status status) {
     CHECK(status == MC_OK, "%s: %s", what, mc_diag_text(diag));
@@ -47,43 +48,43 @@ static mc_matrix *make_matrix(const mc_vsparse *mask) {
     return matrix;
 }
 
-static void check_head(mc_vsparse *mask, const mc_dense *x, const uint16_t *c, const float *lse, int head) {
+static void check_head(mc_vsparse *mask, const mc_dense *x, uint16_t *c, float *lse, int head) {
     const mc_operator *op = operator_of(MC_OP_SOFTMAX);
     const plan_problem p = {.op = MC_OP_SOFTMAX,
                             .lhs = MC_F16,
                             .out = MC_F16,
                             .scale = MC_PER_TENSOR,
-                            .mask_values = true,
+                            .mask_values = exponential == MC_EXP_POLYNOMIAL,
                             .vec = VEC,
                             .lse = MC_PER_ROW,
+                            .exp = exponential,
                             .m = ROWS,
                             .n = COLUMNS};
     const host_operands operands = {.problem = &p, .matrix = mask, .inputs[X] = x, .factors[SCALE] = &scale};
-    mc_dense scores = {0}, want = {0};
-    reference_result rows = {0};
-    mc_status status = op->sums(&operands, &scores, diag);
-    if (status == MC_OK) status = op->finish(&operands, &scores, &want, diag);
-    if (status == MC_OK) status = op->other(&operands, &scores, LSE, &rows, diag);
-    if (worked("reference", status)) {
-        CHECK(memcmp(c, want.data, (size_t)mask->vectors * VEC * sizeof *c) == 0, "C of head %d", head);
-        CHECK(memcmp(lse, rows.low.data, ROWS * sizeof *lse) == 0, "lse of head %d", head);
-    }
-    mc_dense_free(&scores), mc_dense_free(&want), mc_result_free(&rows);
+    const mc_dense is = {MC_F16, mask->vectors, VEC, VEC, c}, sums = {MC_F32, 1, ROWS, ROWS, lse};
+    reference_result want = {0}, rows = {0};
+    if (worked("reference", operator_expect(op, &operands, &want, diag)))
+        CHECK(mc_result_compare(&is, &want, diag) == MC_OK, "head %d: %s", head, mc_diag_text(diag));
+    if (worked("reference", operator_expect_other(op, &operands, LSE, &rows, diag)))
+        CHECK(mc_result_compare_named("lse", &sums, &rows, diag) == MC_OK, "head %d: %s", head,
+              mc_diag_text(diag));
+    mc_diag_clear(diag);
+    mc_result_free(&want), mc_result_free(&rows);
 }
 
 /* What a launch wrote, and what it left between the products. */
-static void check(mc_vsparse *mask, const mc_dense x[HEADS], bool shared, const uint16_t *c,
-                  const float *lse) {
+static void check(mc_vsparse *mask, const mc_dense x[HEADS], bool shared, uint16_t *c, float *lse) {
     size_t elements = (size_t)mask->vectors * VEC;
     for (int h = 0; h < HEADS; h++) {
-        const uint16_t *own = c + (elements + GAP) * (size_t)h;
+        uint16_t *own = c + (elements + GAP) * (size_t)h;
         check_head(mask, &x[shared ? 0 : h], own, lse + (ptrdiff_t)ROWS * h, h);
         for (size_t i = elements; i < elements + GAP; i++)
             CHECK(own[i] == 0x7b7b, "behind head %d, element %zu", h, i - elements);
     }
 }
 
-static void test(bool shared) {
+static void test(bool shared, mc_exp exp) {
+    exponential = exp;
     mc_vsparse mask;
     mc_dense x[HEADS];
     mc_plan *plan = NULL;
@@ -97,7 +98,8 @@ static void test(bool shared) {
                                    .a = MC_F16,
                                    .c = MC_F16,
                                    .scale = MC_PER_TENSOR,
-                                   .mask_values = true,
+                                   .mask_values = exponential == MC_EXP_POLYNOMIAL,
+                                   .exp = exponential,
                                    .lse = MC_PER_ROW,
                                    .batch = HEADS,
                                    .a_stride = shared ? MC_SHARED : (int64_t)elements + GAP,
@@ -140,8 +142,10 @@ int main(int argc, char **argv) {
                                       .records = ""};
     diag = mc_diag_create();
     if (worked("mc_context_create", mc_context_create(&config, &context, diag))) {
-        test(false);
-        test(true);
+        test(false, MC_EXP_POLYNOMIAL);
+        test(true, MC_EXP_POLYNOMIAL);
+        test(false, MC_EXP_APPROX);
+        test(true, MC_EXP_APPROX);
     }
     mc_context_destroy(context);
     mc_diag_destroy(diag);

@@ -327,12 +327,15 @@ quantise_list() {
 # Every type, V and order once in each arch; the most warps and units among them.
 softmax_list() {
     local arch i ins=(f32 f16 bf16 s32) outs=(f32 f16 bf16 s8 u8 s16 u16) orders=(bcrs srbcrs16 srbcrs32) vecs=(1 2 4 8 16) first=0
-    local schedules=("4 4" "8 2" "16 2" "2 4")
+    local schedules=("4 4" "8 2" "16 2" "2 4") units=("4 4 16" "8 4 8" "4 16 8" "2 8 4")
     for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
         for ((i = first; i < first + 14; i++)); do
             # shellcheck disable=SC2086
             set -- ${schedules[i % 4]}
             echo "$arch 0 types$i --set warps=$1 --set hold=$2 --set vec=${vecs[i % 5]} --set order=${orders[i % 3]} --set lhs=${ins[i / 2 % 4]} --set out=${outs[i % 7]} --set mask=values --set lse=row"
+            # shellcheck disable=SC2086
+            set -- ${units[i % 4]}
+            echo "$arch 0 approx$i --set exp=approx --set warps=$1 --set hold=$2 --set unit=$3 --set vec=${vecs[i % 5]} --set order=${orders[i / 2 % 3]} --set lhs=${ins[i % 3]} --set out=${outs[i % 7]}"
         done
         first=$((first + 5))
     done

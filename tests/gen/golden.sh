@@ -134,5 +134,6 @@ spec=$(dirname "$spec")/quantise_s8_tensor.lua
 golden quantise_tensor --set zero=tensor --set batch=on --arch sm_90
 spec=$(dirname "$spec")/softmax_f16.lua
 golden softmax --set hold=1
+golden softmax_approx --set exp=approx --set hold=1 --set lse=row --set arch=sm_90
 golden softmax_strides --set order=srbcrs16 --set lhs=s32 --set out=s16 --set c_scale=tensor --set mask=values --set lse=row --set vec=4 --set warps=2 --set hold=1 --set batch=on
 exit $failed

@@ -354,40 +354,69 @@ static void check_row(bench *t, const row_case *of) {
         mc_vsparse_free(&t->mask);
 }
 
+/* Random scores, as the reference takes them, and their exact softmax. */
+typedef struct exact_row {
+    double x[1024], want[1024], lse, spread, sum;
+    int count;
+} exact_row;
+
+static void draw(bench *t, exact_row *row, float spread, uint64_t seed) {
+    double most = -INFINITY, least = INFINITY;
+    mcrt_random random = random_start(seed, 0);
+    for (int i = 0; i < row->count; i++) {
+        float x = spread * ((float)(random_next(&random) >> 40) * 0x1p-24F - .5F);
+        mc_dense_set(&t->x, i, 0, real_to_bits(t->x.type, x));
+        row->x[i] = real_from_bits(t->x.type, real_to_bits(t->x.type, x));
+        most = fmax(most, row->x[i]), least = fmin(least, row->x[i]);
+    }
+    row->sum = 0, row->spread = most - least;
+    for (int i = 0; i < row->count; i++) row->sum += exp(row->x[i] - most);
+    for (int i = 0; i < row->count; i++) row->want[i] = exp(row->x[i] - most) / row->sum;
+    row->lse = most + log(row->sum);
+}
+
+/* How far one end of the reference's range is off, as a part of BOUND; LN: what the logarithm adds, of it. */
+static double off_of(const exact_row *row, const mc_dense *c, const mc_dense *lse, double bound, double ln) {
+    double worst = fabs(((float *)lse->data)[0] - row->lse) / (bound + ln * (log(row->sum) + fabs(row->lse)));
+    for (int i = 0; i < row->count; i++) {
+        double off = fabs(((float *)c->data)[i] - row->want[i]) - 0x1p-125;
+        worst = isnan(off) ? INFINITY : fmax(worst, off / row->want[i] / bound);
+    }
+    return worst;
+}
+
 /* The greatest part of its bound of docs/softmax.md that lse or any element of COUNT random scores is off. */
-static double worst_of(bench *t, int count, float spread, uint64_t seed) {
-    plan_problem p = {
-        .op = MC_OP_SOFTMAX, .lhs = MC_F32, .out = MC_F32, .vec = 1, .m = 1, .n = COLUMNS, .lse = MC_PER_ROW};
-    mc_dense c = {0}, sums = {0};
-    reference_result lse = {0};
-    double sum = 0, worst = 0, most = -INFINITY, least = INFINITY;
+static double worst_of(bench *t, mc_exp exp, int count, float spread, uint64_t seed) {
+    static exact_row row;
+    plan_problem p = {.op = MC_OP_SOFTMAX,
+                      .lhs = exp == MC_EXP_APPROX ? MC_F16 : MC_F32,
+                      .out = MC_F32,
+                      .exp = exp,
+                      .vec = 1,
+                      .m = 1,
+                      .n = COLUMNS,
+                      .lse = MC_PER_ROW};
+    reference_result c = {0}, lse = {0};
+    double worst = INFINITY;
+    row.count = count;
     t->lengths = &count, t->blocks = 1;
     t->op = operator_of(p.op);
     mc_status status = make_mask(t, 1);
-    if (status == MC_OK) status = mc_dense_create(MC_F32, count, 1, 1, &t->x, t->diag);
-    if (status != MC_OK) return INFINITY;
-    float *x = t->x.data;
-    mcrt_random random = random_start(seed, 0);
-    for (int i = 0; i < count; i++) {
-        x[i] = spread * ((float)(random_next(&random) >> 40) * 0x1p-24F - .5F);
-        most = fmax(most, x[i]), least = fmin(least, x[i]);
+    if (status == MC_OK) status = mc_dense_create(p.lhs, count, 1, 1, &t->x, t->diag);
+    if (status == MC_OK) {
+        draw(t, &row, spread, seed);
+        const host_operands operands = {.problem = &p, .matrix = &t->mask, .inputs[X] = &t->x};
+        status = operator_expect(t->op, &operands, &c, t->diag);
+        if (status == MC_OK) status = operator_expect_other(t->op, &operands, LSE, &lse, t->diag);
     }
-    const host_operands operands = {.problem = &p, .matrix = &t->mask, .inputs[X] = &t->x};
-    status = t->op->sums(&operands, &sums, t->diag);
-    if (status == MC_OK) status = t->op->finish(&operands, &sums, &c, t->diag);
-    for (int i = 0; i < count; i++) sum += exp(x[i] - most);
-    double bound = 0x1p-21 * (most - least) + count * 0x1p-24 + 0x1p-21;
-    if (status == MC_OK) status = t->op->other(&operands, &sums, LSE, &lse, t->diag);
-    double whole = most + log(sum),
-           far = fabs(status == MC_OK ? ((float *)lse.low.data)[0] - whole : INFINITY);
-    worst = far / (bound + 0x1p-23 * (log(sum) + fabs(whole)));
-    for (int i = 0; status == MC_OK && i < count; i++) {
-        double want = exp(x[i] - most) / sum, off = fabs(((float *)c.data)[i] - want) - 0x1p-126;
-        worst = isnan(off) ? INFINITY : fmax(worst, off / want / bound);
-    }
-    mc_dense_free(&c), mc_dense_free(&sums), mc_result_free(&lse), mc_dense_free(&t->x);
-    mc_vsparse_free(&t->mask);
-    return status == MC_OK ? worst : INFINITY;
+    double terms = exp == MC_EXP_APPROX ? 0x1p-23 : 0x1p-24, fixed = exp == MC_EXP_APPROX ? 0x1p-20 : 0x1p-21,
+           ln = exp == MC_EXP_APPROX ? 0x1p-21 : 0x1p-23,
+           bound = 0x1p-21 * row.spread + count * terms + fixed;
+    if (status == MC_OK) worst = off_of(&row, &c.low, &lse.low, bound, ln);
+    if (status == MC_OK && c.high.data != NULL)
+        worst = fmax(worst, off_of(&row, &c.high, &lse.high, bound, ln));
+    mc_result_free(&c), mc_result_free(&lse), mc_dense_free(&t->x), mc_vsparse_free(&t->mask);
+    return worst;
 }
 
 static void reference(bench *t, const char *spec) {
@@ -396,8 +425,11 @@ static void reference(bench *t, const char *spec) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(t, &rows[i]);
     for (int count = 1; count <= 1000; count *= 10)
         for (size_t i = 0; i < sizeof spreads / sizeof *spreads; i++) {
-            double worst = worst_of(t, count, spreads[i], i);
-            CHECK(worst <= 1, "%d scores over %g: %g of the bound", count, (double)spreads[i], worst);
+            double exact = worst_of(t, MC_EXP_POLYNOMIAL, count, spreads[i], i),
+                   approx = worst_of(t, MC_EXP_APPROX, count, spreads[i], i);
+            CHECK(exact <= 1, "%d scores over %g: %g of the bound", count, (double)spreads[i], exact);
+            CHECK(approx <= 1, "%d scores over %g: %g of the bound of approx", count, (double)spreads[i],
+                  approx);
         }
 }
 

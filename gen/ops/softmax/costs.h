@@ -13,8 +13,11 @@
     X(memory, "a megabyte of A or C that is not in L2")                                                      \
     X(held, "megabytes that L2 keeps from launch to launch")                                                 \
     X(first, "first reads of a row block, and what its threads exchange")                                    \
-    X(step, "latency of a unit of each thread")                                                              \
-    X(work, "instructions of a warp for eight elements of each lane")
+    X(exchange, "more of that for each row that a thread has")                                               \
+    X(step, "latency of eight elements of each thread")                                                      \
+    X(work, "instructions of a warp for eight elements of each lane")                                        \
+    X(approx, "factor of both where the hardware makes exponentials")                                        \
+    X(join, "a warp's instructions of exchanging a row of each lane")
 
 typedef struct softmax_costs {
 #define X(name, doc) double name;

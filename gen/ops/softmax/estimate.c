@@ -4,7 +4,14 @@
 #include "ops/softmax/softmax.h"
 #include "parts/model.h"
 
-enum { OTHER_REGISTERS = 56, EIGHT = 8, MOST_BLOCKS = 32, READS_OF_LONG = 3 };
+enum {
+    OTHER_REGISTERS = 36,
+    OF_A_ROW = 3,
+    OF_POLYNOMIAL = 12,
+    EIGHT = 8,
+    MOST_BLOCKS = 32,
+    READS_OF_LONG = 3
+};
 static const double alive_at_once = .42; /* the part of the units' registers that ptxas needs at once */
 
 /* Units of a row block of LENGTH vectors. */
@@ -24,14 +31,21 @@ static double steps_of(const softmax_plan *plan, double length) {
     return READS_OF_LONG * plan->again * ceil(units_of(plan, length) / turn);
 }
 
+/* Eights of elements that each thread goes through. */
+static double eights_of(const softmax_plan *plan, const softmax_costs *c, double length) {
+    return steps_of(plan, length) * plan->unit / EIGHT * (plan->approx ? c->approx : 1);
+}
+
 static double latency_of(const softmax_plan *plan, const softmax_costs *c, double length) {
-    return c->first * (is_long(plan, length) ? READS_OF_LONG : 1) + c->step * steps_of(plan, length);
+    double first = c->first * (is_long(plan, length) ? READS_OF_LONG : 1);
+    return first + c->exchange * plan->rows + c->step * eights_of(plan, c, length);
 }
 
 /* Thread blocks that a multiprocessor holds. */
 static double resident_of(const softmax_plan *plan, const mc_gpu *gpu) {
     double threads = softmax_threads(plan), units = plan->hold * (plan->unit + softmax_unit_words(plan));
-    double registers = OTHER_REGISTERS + alive_at_once * units;
+    double others = OTHER_REGISTERS + OF_A_ROW * plan->rows - (plan->approx ? OF_POLYNOMIAL : 0),
+           registers = EIGHT * ceil((others + alive_at_once * units) / EIGHT);
     double blocks = model_least(gpu->threads / threads, gpu->registers / (threads * registers));
     return model_most(1, floor(model_least(blocks, MOST_BLOCKS)));
 }
@@ -53,7 +67,7 @@ double softmax_estimate(const void *data, const mc_gpu *gpu, const mc_problem *p
     double blocks = (double)problem->m / plan->vec, mean = (double)problem->vectors / blocks,
            latency = latency_of(plan, &c, mean), longest = latency_of(plan, &c, (double)problem->longest);
     double waves = batch * blocks / (gpu->multiprocessors * resident_of(plan, gpu));
-    double work = plan->warps * (c.start_warp + steps_of(plan, mean) * plan->unit / EIGHT * c.work);
+    double work = plan->warps * (c.start_warp + c.join * plan->rows + eights_of(plan, &c, mean) * c.work);
     double megabytes = bytes_of(plan, problem, mean, batch);
     bool cold = problem->cold || megabytes > c.held;
     if (waves > 1) latency *= waves + c.tail;

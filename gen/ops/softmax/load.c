@@ -123,7 +123,8 @@ static void load_factors(softmax_emitter *e) {
 
 static int spare_of(const softmax_plan *plan) {
     if (plan->warps >= MANY_WARPS) return MANY_SPARE;
-    return plan->unit < FEW_ELEMENTS ? FEW_SPARE : SPARE;
+    bool few = plan->unit < FEW_ELEMENTS || (plan->approx && !(plan->packed && plan->whole));
+    return few ? FEW_SPARE : SPARE;
 }
 
 void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan,
