@@ -63,8 +63,9 @@ static mc_status make_output(race *r, const our_sums *sums, const want_kind *kin
     (void)sums, (void)rule;
     mc_status status = made_problem(r, kind, &p, diag);
     if (status != MC_OK) return status;
-    if (p.c_scale != MC_PER_NONE || p.lse != MC_PER_NONE)
-        return mc_fail(diag, MC_CANNOT, "mcbench knows no c_scale of a softmax, and no lse");
+    if (p.c_scale != MC_PER_NONE || p.lse != MC_PER_NONE || p.exp != MC_EXP_POLYNOMIAL)
+        return mc_fail(diag, MC_CANNOT,
+                       "mcbench knows no c_scale of a softmax, no lse, and no exp but the polynomial");
     bool scaled = p.scale != MC_PER_NONE;
     return made_output(r, kind, scaled ? race_factors(r, FACTOR_SCALES) : NULL, out, diag);
 }
