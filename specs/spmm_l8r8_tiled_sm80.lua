@@ -15,6 +15,7 @@ warps   = {8, 16}               -- row blocks of a thread block; also 4
 window  = {256, 128}            -- rows of B copied at once; also 64
 stages  = {6, 4}                -- windows in the ring; also 2, 3, 8, 12
 resident = {"off", "on"}        -- where all of B fits: fill the ring once, take row blocks in turn
+together = {1, 8, 4}            -- c_major = "column": row blocks that store columns together
 align   = 16                    -- of B's address and C's; 4: tested at launch
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...
