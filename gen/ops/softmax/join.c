@@ -180,18 +180,13 @@ void softmax_lesser_pairs(const softmax_emitter *e, mc_reg to, mc_reg a, mc_reg 
     else EMIT(e->b, min_nan_bf16x2, to, a, b);
 }
 
-/* From M to what is taken off each element. */
+/* From M to what is taken off each element, which has its own sign where the plan is packed. */
 static void make_shift(softmax_emitter *e) {
     const softmax_constants *c = &e->constant;
     softmax_own *own = &e->own;
     mc_builder *b = e->b;
-    if (e->plan->whole) {
-        EMIT(b, mul_up_f32, own->greatest, own->greatest, c->log2_e);
-        EMIT(b, ceil_f32, own->greatest, own->greatest);
-    }
     EMIT(b, max_nan_f32, own->shift, own->greatest, c->lowest);
-    if (e->plan->whole) EMIT(b, xor_b32, own->shift, own->shift, H(0x80000000));
-    else if (e->plan->packed && c->sign.id)
+    if (e->plan->packed && c->sign.id)
         EMIT(b, xor_b32, own->shift, own->shift, and_b32(b, "turned", c->sign, H(0x80000000)));
 }
 

@@ -7,7 +7,6 @@
 typedef struct softmax_constants {
     mc_reg log2_e, least_power, least, one, lowest, unit; /* as mc_softmax.h has them */
     activation power;
-    mc_reg least_sum;
     /* What makes exponents of elements: log2_e, of either sign where the plan is packed. */
     mc_reg by;
     /* Of words of A: what turns their signs, none: nothing does; whether it does; what stands for none. */
@@ -31,14 +30,15 @@ typedef struct softmax_units {
 } softmax_units;
 
 /* Of each of the thread's rows: M (where the plan is packed of two in a word), the sum of u in two words, its
-   part from at most `hold` units, max(M, lowest), and what exponentials are multiplied by. */
+   part from at most `hold` units, what is taken off its elements (max(M, lowest), of the elements' sign where
+   the plan is packed), and what exponentials are multiplied by. */
 typedef struct softmax_rows {
     mc_reg greatest[SOFTMAX_MAX_ROWS], low[SOFTMAX_MAX_ROWS], high[SOFTMAX_MAX_ROWS], part[SOFTMAX_MAX_ROWS];
     mc_reg shift[SOFTMAX_MAX_ROWS], by[SOFTMAX_MAX_ROWS];
 } softmax_rows;
 
-/* Of the row that is the lane's own once threads have joined, lane % vec: M, max(M, lowest) (where the plan
-   is whole N, and what is added to exponents), the sum of u in two words, and s. */
+/* Of the row that is the lane's own once threads have joined, lane % vec: M, what is taken off its elements,
+   the sum of u in two words, and s. */
 typedef struct softmax_own {
     mc_reg greatest, shift, total[2], sum;
 } softmax_own;

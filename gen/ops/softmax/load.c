@@ -42,7 +42,6 @@ static void set_constants(softmax_emitter *e) {
     c->by = c->log2_e;
     if (e->plan->late && e->plan->scaled) set_late_scale(e);
     else if (e->plan->late) c->absent = mov_b32(b, "absent", H(softmax_lowest_word(e->plan)));
-    c->least_sum = mov_b32(b, "least_sum", F32(e->plan->whole ? .5F : 1));
     if (e->plan->approx) return;
     c->least_power = mov_b32(b, "least_power", F32(ACTIVATION_LEAST_POWER));
     c->least = mov_b32(b, "minus_least", F32(-SOFTMAX_LEAST));
@@ -123,7 +122,7 @@ static void load_factors(softmax_emitter *e) {
 
 static int spare_of(const softmax_plan *plan) {
     if (plan->warps >= MANY_WARPS) return MANY_SPARE;
-    bool few = plan->unit < FEW_ELEMENTS || (plan->approx && !(plan->packed && plan->whole));
+    bool few = plan->unit < FEW_ELEMENTS || (plan->approx && !(plan->packed && plan->in == SOFTMAX_IN_F16));
     return few ? FEW_SPARE : SPARE;
 }
 

@@ -45,7 +45,6 @@ static void take_point(const int64_t *point, softmax_plan *plan) {
                            .m = point[F_M],
                            .n = point[F_N]};
     plan->late = plan->approx && plan->in_bytes == 2 && !plan->masked;
-    plan->whole = plan->late && plan->in == SOFTMAX_IN_F16;
 }
 
 /* Lanes that have the same rows differ in these bits of their numbers. */
@@ -92,7 +91,11 @@ static void check_registers(const softmax_plan *plan, mc_complaints *complaints)
                  plan->hold * plan->unit, SOFTMAX_MAX_VALUES);
     else if (held > limit)
         complain(complaints, F_HOLD, "%d registers a thread are too many for %d warps", held, plan->warps);
-    if (in_turn && plan->rows > plan->hold)
+    if (in_turn && plan->rows > SOFTMAX_MAX_ROWS)
+        complain(complaints, F_WARPS,
+                 "a thread of %d warps has %d rows, of which a stride has units: at most %d", plan->warps,
+                 plan->rows, SOFTMAX_MAX_ROWS);
+    else if (in_turn && plan->rows > plan->hold)
         complain(complaints, F_HOLD, "a stride has %d units, which %d warps do not hold: want more of either",
                  plan->per_step, plan->warps);
 }

@@ -73,7 +73,6 @@ typedef struct softmax_plan {
     bool scaled, c_scaled, masked, lse, batch;
     bool approx; /* exponentials by ex2.approx */
     bool late;   /* values become f32 unscaled, with their signs turned where the scale is below 0 */
-    bool whole;  /* exponents are less a whole number; so `late`, and f16 */
     bool packed; /* greatest elements are those of words, two rows each; so `late`, and bcrs */
     softmax_order order;
     int vec, stride; /* stride: slots; 1 of bcrs */
@@ -98,7 +97,7 @@ static inline int softmax_unit_words(const softmax_plan *plan) {
 /* The numbers of units of a thread for which the kernel has a way, up to `hold` and SOFTMAX_MAX_HOLD. */
 enum { SOFTMAX_WAYS = 10 };
 extern const int softmax_ways[SOFTMAX_WAYS];
-/* Whether 32 bits hold the sum of what a warp keeps of a row, elements of at most 2^23 each. */
+/* Whether 32 bits hold the sum of what a warp keeps of a row, elements of at most 2^23 + 1 each. */
 bool softmax_one_word(const softmax_plan *plan);
 /* Elements of C that are stored at once. */
 int softmax_store_elements(const softmax_plan *plan);

@@ -70,12 +70,8 @@ void softmax_start_parts(softmax_emitter *e) {
 static void take_power(softmax_emitter *e, mc_reg value, int row) {
     const softmax_constants *c = &e->constant;
     mc_builder *b = e->b;
-    if (e->plan->whole) {
-        EMIT(b, fma_f32, value, value, c->by, e->of.shift[row]);
-    } else {
-        EMIT(b, sub_f32, value, value, e->of.shift[row]);
-        EMIT(b, mul_f32, value, value, c->by);
-    }
+    EMIT(b, sub_f32, value, value, e->of.shift[row]);
+    EMIT(b, mul_f32, value, value, c->by);
     if (e->plan->approx) {
         EMIT(b, ex2_f32, value, value);
         return;
@@ -103,7 +99,7 @@ void softmax_add_powers(softmax_emitter *e, int i) {
     }
 }
 
-/* Parts of at most 64 elements of at most 2^23 units stay below 2^31. That of a NaN says nothing, since its
+/* Parts of at most 64 elements of at most 2^23 + 1 units stay below 2^31. That of a NaN says nothing, since its
    row becomes NaN by the factor. */
 void softmax_add_parts(softmax_emitter *e) {
     mc_builder *b = e->b;
@@ -128,10 +124,10 @@ void softmax_divide(softmax_emitter *e) {
     EMIT(b, join_b64, wide, V2(own->total));
     EMIT(b, cvt_f32_s64, own->sum, wide);
     EMIT(b, mul_f32, own->sum, own->sum, c->unit);
-    EMIT(b, max_nan_f32, own->sum, own->sum, c->least_sum);
+    EMIT(b, max_nan_f32, own->sum, own->sum, c->one);
     EMIT(b, rcp_f32, by, own->sum);
     EMIT(b, fma_f32, by, own->shift, zero, by);
-    if (e->plan->late && !e->plan->whole && e->scale.id) EMIT(b, fma_f32, by, c->log2_e, zero, by);
+    if (e->plan->late && e->scale.id) EMIT(b, fma_f32, by, c->log2_e, zero, by);
     if (e->c_by.id) EMIT(b, mul_f32, by, by, e->c_by);
     softmax_spread(e, by, e->of.by);
 }
@@ -225,12 +221,10 @@ static mc_reg lse_at(const softmax_emitter *e) {
     return mad_wide(b, "lse_at", row, I(WORD), lse);
 }
 
-/* LSE is ln(s), and becomes the row's: with what its exponents were less. */
+/* LSE is ln(s), and becomes the row's: with its greatest element, scaled. */
 static void add_greatest(const softmax_emitter *e, mc_reg lse) {
     mc_builder *b = e->b;
-    if (e->plan->whole) {
-        EMIT(b, fma_f32, lse, e->own.greatest, mov_b32(b, "ln_2", F32(SOFTMAX_LN_2)), lse);
-    } else if (e->plan->late && e->scale.id) {
+    if (e->plan->late && e->scale.id) {
         mc_reg zero = mov_b32(b, "lse_zero", I(0));
         EMIT(b, fma_f32, lse, e->constant.log2_e, zero, lse);
         EMIT(b, add_f32, lse, lse, mul_f32(b, "scaled_greatest", e->own.greatest, e->scale));

@@ -94,9 +94,6 @@ static bool is_late(const plan_problem *p) {
     return p->exp == MC_EXP_APPROX && mc_type_bytes(p->lhs) == 2 && !p->mask_values;
 }
 
-/* Whether exponents are less a whole number, and not of elements less the greatest one. */
-static bool is_whole(const plan_problem *p) { return is_late(p) && p->lhs == MC_F16; }
-
 /* The element ELEMENT, of the bits of A, and with VALUE of the mask's. */
 static float score_of(const host_operands *o, int64_t element, float value) {
     const plan_problem *p = o->problem;
@@ -133,7 +130,7 @@ static mc_status no_bounds(const host_operands *o, mc_dense *bounds, mc_diag *di
 typedef struct score_row {
     const float *values;
     int64_t count, step;
-    bool approx, whole;
+    bool approx;
     float magnitude; /* that scores are still to be multiplied by; 1: they are as they are */
     float by;        /* what makes exponents of them: its product with log2(e) */
 } score_row;
@@ -148,7 +145,6 @@ static score_row row_of(const host_operands *o, const mc_dense *scores, int64_t 
                        .count = mask->row_ptr[block + 1] - first,
                        .step = mask->vec,
                        .approx = p->exp == MC_EXP_APPROX,
-                       .whole = is_whole(p),
                        .magnitude = magnitude,
                        .by = magnitude * SOFTMAX_LOG2_E};
 }
@@ -171,8 +167,7 @@ static float approximate(float t, end at) {
 }
 
 static float power_of(const score_row *row, int64_t i, float shift, end at) {
-    float x = row->values[i * row->step], d = x - shift;
-    if (row->whole) return approximate(fmaf(x, row->by, -shift), at);
+    float d = row->values[i * row->step] - shift;
     if (row->approx) return approximate(d * row->by, at);
     float t = greater(d * SOFTMAX_LOG2_E, ACTIVATION_LEAST_POWER);
     return isnan(t) ? t : mc_power_of(t) - SOFTMAX_LEAST;
@@ -187,14 +182,7 @@ static int64_t units_of(float e) {
 }
 
 static bool is_number(const row_sum *sum, const score_row *row) {
-    return isfinite(sum->shift) && (row->whole || isfinite(row->by));
-}
-
-/* As mul.rp.f32, of a factor of 11 bits, with which the product is exact in double. */
-static float product_up(float a, float b) {
-    double exact = (double)a * (double)b;
-    float rounded = (float)exact;
-    return (double)rounded < exact ? nextafterf(rounded, INFINITY) : rounded;
+    return isfinite(sum->shift) && isfinite(row->by);
 }
 
 static row_sum sum_row(const score_row *row) {
@@ -203,13 +191,12 @@ static row_sum sum_row(const score_row *row) {
         made.greatest = greater(made.greatest, row->values[i * row->step]);
     for (int64_t i = 0; i < row->count; i++)
         if (isnan(row->values[i * row->step])) made.greatest = NAN;
-    if (row->whole) made.greatest = ceilf(product_up(made.greatest, row->by));
     made.shift = greater(made.greatest, SOFTMAX_LOWEST);
     if (!is_number(&made, row)) return made; /* of which nothing but a NaN comes */
     for (end at = LOW; at < ENDS; at++) {
         int64_t units = 0;
         for (int64_t i = 0; i < row->count; i++) units += units_of(power_of(row, i, made.shift, at));
-        made.sums[at] = greater((float)units * SOFTMAX_UNIT, row->whole ? .5F : 1);
+        made.sums[at] = greater((float)units * SOFTMAX_UNIT, 1);
         if (!row->approx) made.sums[HIGH] = made.sums[LOW];
         if (!row->approx) break;
     }
@@ -226,42 +213,51 @@ static float factor_of(const host_operands *o, float sum) {
 
 /* An end of the elements of row R of vectors from FIRST on. With a factor below 0 the greatest exponentials
    give the least elements. */
-static void finish_row(const host_operands *o, const score_row *row, end at, mc_dense *c, int64_t first,
-                       int r) {
-    const row_sum sum = sum_row(row);
-    bool none = !is_number(&sum, row);
-    bool turned = factor_of(o, 1) < 0;
+static void finish_row(const host_operands *o, const score_row *row, const row_sum *sum, end at, mc_dense *c,
+                       int64_t first, int r) {
+    bool none = !is_number(sum, row), turned = factor_of(o, 1) < 0;
     end of_powers = turned ? (end)(HIGH - at) : at;
-    float by = none ? NAN : factor_of(o, sum.sums[HIGH - of_powers]);
+    float by = none ? NAN : factor_of(o, sum->sums[HIGH - of_powers]);
     for (int64_t i = 0; i < row->count; i++) {
-        float e = none ? 0 : power_of(row, i, sum.shift, of_powers);
+        float e = none ? 0 : power_of(row, i, sum->shift, of_powers);
         mc_dense_set(c, first + i, r, output_element(o->problem->out, e * by, NULL));
     }
 }
 
-static mc_status finish_end(const host_operands *o, const mc_dense *scores, end at, mc_dense *c,
-                            mc_diag *diag) {
+static void finish_rows(const host_operands *o, const mc_dense *scores, int ends, mc_dense *vectors) {
     const mc_vsparse *mask = o->matrix;
-    mc_dense vectors;
-    mc_status status = mc_dense_create(o->problem->out, mask->vectors, mask->vec, mask->vec, &vectors, diag);
-    for (int64_t b = 0; status == MC_OK && b < mask->row_blocks; b++)
+    for (int64_t b = 0; b < mask->row_blocks; b++)
         for (int r = 0; r < mask->vec; r++) {
             const score_row row = row_of(o, scores, b, r);
-            finish_row(o, &row, at, &vectors, mask->row_ptr[b], r);
+            const row_sum sum = sum_row(&row);
+            for (int at = LOW; at < ends; at++)
+                finish_row(o, &row, &sum, (end)at, &vectors[at], mask->row_ptr[b], r);
         }
-    if (status == MC_OK) status = mc_sampled_arrange(mask, o->problem->order, &vectors, c, diag);
-    mc_dense_free(&vectors);
+}
+
+/* ENDS of C: the one there is, or both. */
+static mc_status finish_ends(const host_operands *o, const mc_dense *scores, int ends, mc_dense *const *c,
+                             mc_diag *diag) {
+    const mc_vsparse *mask = o->matrix;
+    mc_dense vectors[ENDS] = {{0}};
+    mc_status status = MC_OK;
+    for (int at = LOW; at < ends && status == MC_OK; at++)
+        status = mc_dense_create(o->problem->out, mask->vectors, mask->vec, mask->vec, &vectors[at], diag);
+    if (status == MC_OK) finish_rows(o, scores, ends, vectors);
+    for (int at = LOW; at < ends && status == MC_OK; at++)
+        status = mc_sampled_arrange(mask, o->problem->order, &vectors[at], c[at], diag);
+    for (int at = LOW; at < ends; at++) mc_dense_free(&vectors[at]);
     return status;
 }
 
 static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
-    return finish_end(o, exact, LOW, c, diag);
+    return finish_ends(o, exact, 1, &c, diag);
 }
 
 static mc_status range(const host_operands *o, const sum_range *sums, reference_result *want, mc_diag *diag) {
     *want = (reference_result){0};
-    mc_status status = finish_end(o, &sums->least, LOW, &want->low, diag);
-    if (status == MC_OK) status = finish_end(o, &sums->least, HIGH, &want->high, diag);
+    mc_dense *const ends[ENDS] = {&want->low, &want->high};
+    mc_status status = finish_ends(o, &sums->least, ENDS, ends, diag);
     if (status != MC_OK) mc_result_free(want);
     return status;
 }
@@ -284,7 +280,7 @@ static float ln_of(float s) {
 static float log_of_end(const score_row *row, const row_sum *sum, end at) {
     float ln = ln_of(sum->sums[at]);
     if (row->approx) ln += (at == LOW ? -0x1p-21F : 0x1p-21F) * fabsf(ln);
-    return row->whole ? fmaf(sum->greatest, SOFTMAX_LN_2, ln) : ln + sum->greatest * row->magnitude;
+    return ln + sum->greatest * row->magnitude;
 }
 
 static mc_status log_rows(const host_operands *o, const mc_dense *scores, end at, mc_dense *out,
@@ -294,9 +290,8 @@ static mc_status log_rows(const host_operands *o, const mc_dense *scores, end at
     for (int64_t i = 0; status == MC_OK && i < mask->rows; i++) {
         const score_row row = row_of(o, scores, i / mask->vec, (int)(i % mask->vec));
         const row_sum sum = sum_row(&row);
-        ((float *)out->data)[i] = is_number(&sum, &row) ? log_of_end(&row, &sum, at)
-                                  : row.whole           ? sum.greatest
-                                                        : sum.greatest + row.by * 0;
+        ((float *)out->data)[i] =
+            is_number(&sum, &row) ? log_of_end(&row, &sum, at) : sum.greatest * row.magnitude + row.by * 0;
     }
     return status;
 }
