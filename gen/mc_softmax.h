@@ -11,7 +11,7 @@
  *
  * With exp = "approx" e = ex2.approx.ftz(t), t = (x - max(M, LOWEST)) (g log2(e)), of which e alone is not
  * stated to the bit; it is within APPROX_ERROR, and 0 below 2^-126. g is 1 but for f16 and bf16 without the
- * mask's values. Of these x is an element of A as it is, or its negative where the scale's sign bit is set, and
+ * mask's values. Of these x is an element of A as it is, or its negative where the scale's sign bit is set,
  *
  *   g = max(|scale|, 2^-126), y = e ((1 / s) + max(M, LOWEST) 0 + (g log2(e)) 0),
  *   lse = M g + (ln(s) + (g log2(e)) 0)

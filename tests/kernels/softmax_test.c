@@ -409,9 +409,8 @@ static double worst_of(bench *t, mc_exp exp, int count, float spread, uint64_t s
         status = operator_expect(t->op, &operands, &c, t->diag);
         if (status == MC_OK) status = operator_expect_other(t->op, &operands, LSE, &lse, t->diag);
     }
-    double terms = exp == MC_EXP_APPROX ? 0x1p-23 : 0x1p-24, fixed = exp == MC_EXP_APPROX ? 0x1p-20 : 0x1p-21,
-           ln = exp == MC_EXP_APPROX ? 0x1p-21 : 0x1p-23,
-           bound = 0x1p-21 * row.spread + count * terms + fixed;
+    double fixed = exp == MC_EXP_APPROX ? 0x1p-20 : 0x1p-21, ln = exp == MC_EXP_APPROX ? 0x1p-21 : 0x1p-23,
+           bound = 0x1p-21 * row.spread + count * 0x1p-24 + fixed;
     if (status == MC_OK) worst = off_of(&row, &c.low, &lse.low, bound, ln);
     if (status == MC_OK && c.high.data != NULL)
         worst = fmax(worst, off_of(&row, &c.high, &lse.high, bound, ln));

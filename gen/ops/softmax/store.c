@@ -99,8 +99,8 @@ void softmax_add_powers(softmax_emitter *e, int i) {
     }
 }
 
-/* Parts of at most 64 elements of at most 2^23 + 1 units stay below 2^31. That of a NaN says nothing, since its
-   row becomes NaN by the factor. */
+/* Parts of at most 64 elements of at most 2^23 + 1 units stay below 2^31. That of a NaN says nothing, since
+   its row becomes NaN by the factor. */
 void softmax_add_parts(softmax_emitter *e) {
     mc_builder *b = e->b;
     const char *names[] = {"sum_wide", "part_wide"};
