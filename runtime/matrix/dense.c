@@ -151,8 +151,12 @@ static bool is_within(const float_bits *floats, int64_t is, int64_t least, int64
     return !least_nan && !most_nan && at >= from && at <= to; /* NaNs lie beyond the infinities */
 }
 
-mc_status mc_dense_within(const char *name, const mc_dense *got, const mc_dense *low, const mc_dense *high,
-                          mc_diag *diag) {
+mc_status mc_dense_within(const mc_dense *got, const mc_dense *low, const mc_dense *high, mc_diag *diag) {
+    return mc_dense_within_named("C", got, low, high, diag);
+}
+
+mc_status mc_dense_within_named(const char *name, const mc_dense *got, const mc_dense *low,
+                                const mc_dense *high, mc_diag *diag) {
     wrong_elements wrong = {0};
     char is[64], least[64], most[64];
     mc_status status = check_alike(got, low, diag);

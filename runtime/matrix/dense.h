@@ -68,9 +68,12 @@ MC_API mc_status mc_dense_compare(const mc_dense *got, const mc_dense *want, mc_
 /* The same of elements that messages call those of NAME, not of C. */
 MC_API mc_status mc_dense_compare_named(const char *name, const mc_dense *got, const mc_dense *want,
                                         mc_diag *diag);
-/* The same where each element may be anything from LOW's to HIGH's. A NaN is right where both are, and from
-   -infinity to infinity all is. All three have one type. */
-MC_API mc_status mc_dense_within(const char *name, const mc_dense *got, const mc_dense *low,
-                                 const mc_dense *high, mc_diag *diag);
+/* The same of C where each element may be anything from LOW's to HIGH's. A NaN is right where both are, and
+   from -infinity to infinity all is. All three have one type. */
+MC_API mc_status mc_dense_within(const mc_dense *got, const mc_dense *low, const mc_dense *high,
+                                 mc_diag *diag);
+/* The same of elements of NAME. */
+MC_API mc_status mc_dense_within_named(const char *name, const mc_dense *got, const mc_dense *low,
+                                       const mc_dense *high, mc_diag *diag);
 
 #endif

@@ -55,7 +55,7 @@ void mc_result_free(reference_result *result) {
 mc_status mc_result_compare_named(const char *name, const mc_dense *got, const reference_result *want,
                                   mc_diag *diag) {
     if (want->high.data == NULL) return mc_dense_compare_named(name, got, &want->low, diag);
-    return mc_dense_within(name, got, &want->low, &want->high, diag);
+    return mc_dense_within_named(name, got, &want->low, &want->high, diag);
 }
 
 mc_status mc_result_compare(const mc_dense *got, const reference_result *want, mc_diag *diag) {

@@ -34,7 +34,7 @@ mc_status tune_check_result(const tune_operands *o, unsigned char *got, mc_diag 
         status = mc_dense_compare(&is, &least, diag);
     } else {
         const mc_dense most = c_in(o, o->most);
-        status = mc_dense_within("C", &is, &least, &most, diag);
+        status = mc_dense_within(&is, &least, &most, diag);
     }
     return status == MC_OK ? check_around(o, got, diag) : status;
 }

@@ -188,7 +188,7 @@ static bool is_as_told(const proof_device *d, const trial *t) {
     const expected *e = &d->expected;
     if (!e->most) return memcmp(t->got, t->foretold, t->buffer->bytes) == 0;
     mc_dense c = view_of(e, t->got + t->offset);
-    if (mc_dense_within("C", &c, e->want, e->most, NULL) != MC_OK) return false;
+    if (mc_dense_within(&c, e->want, e->most, NULL) != MC_OK) return false;
     memcpy(t->most, t->got, t->buffer->bytes);
     overlay(e, e->want, t->most + t->offset);
     return memcmp(t->most, t->foretold, t->buffer->bytes) == 0;

@@ -290,7 +290,7 @@ static void test_within(mc_diag *diag) {
         float got = rows[i].got, low = rows[i].low, high = rows[i].high;
         const mc_dense is = {MC_F32, 1, 1, 1, &got}, least = {MC_F32, 1, 1, 1, &low},
                        most = {MC_F32, 1, 1, 1, &high};
-        mc_status status = mc_dense_within("C", &is, &least, &most, diag);
+        mc_status status = mc_dense_within(&is, &least, &most, diag);
         CHECK(status == (rows[i].right ? MC_OK : MC_MISMATCH), "row %d: %s", (int)i, mc_diag_text(diag));
         mc_diag_clear(diag);
     }
