@@ -48,6 +48,7 @@ expect 1 'out-lse: the kernel computes none' softmax m.smtx --out o.npy --out-ls
 expect 1 'c-scale: the kernel takes none' softmax m.smtx --c-scale lse.npy
 expect 2 'is not one of "pattern", "values"' softmax m.smtx --set mask=all
 expect 2 'c_scale' softmax m.smtx --set c_scale=tensor
+expect 2 'threads of 1 warps have 16 rows each' softmax m.smtx --set order=srbcrs32 --set vec=16 --set warps=1 --set hold=16 --set align=1
 expect 2 'want more of either' softmax m.smtx --set order=srbcrs32 --set vec=16 --set warps=1 --set hold=1
 
 # Packed, planned, tuned

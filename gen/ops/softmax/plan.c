@@ -93,7 +93,7 @@ static void check_registers(const softmax_plan *plan, mc_complaints *complaints)
         complain(complaints, F_HOLD, "%d registers a thread are too many for %d warps", held, plan->warps);
     if (in_turn && plan->rows > SOFTMAX_MAX_ROWS)
         complain(complaints, F_WARPS,
-                 "a thread of %d warps has %d rows, of which a stride has units: at most %d", plan->warps,
+                 "threads of %d warps have %d rows each, at most %d will do: want more warps", plan->warps,
                  plan->rows, SOFTMAX_MAX_ROWS);
     else if (in_turn && plan->rows > plan->hold)
         complain(complaints, F_HOLD, "a stride has %d units, which %d warps do not hold: want more of either",
