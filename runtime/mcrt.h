@@ -21,13 +21,13 @@
  * as long as it lives; the matrix itself may be destroyed before the plan. The context is destroyed last.
  * Destroying NULL does nothing.
  * Threads: a context, and everything made with it, may be used from several threads at once, but for: a
- * handle that is being destroyed, and mc_matrix_set_values, which no execution of that matrix may overlap in
- * time on another stream.
+ * handle that is being destroyed, and mc_matrix_set_values and mc_matrix_set_device_values, which no
+ * execution of that matrix may overlap in time on another stream.
  * CUDA: the calling thread's current context is as it was when a call returns. The driver is found at run
- * time; without one, or with device "sim", a simulator runs the same kernels, slowly. Only mc_execute may be
- * captured; while other threads capture, all else may be called, but for what waits for the default stream:
- * mc_memory_write, mc_memory_read and tuning, beside streams that wait for it too (those created without
- * CU_STREAM_NON_BLOCKING). */
+ * time; without one, or with device "sim", a simulator runs the same kernels, slowly. Only mc_execute and
+ * mc_matrix_set_device_values may be captured; while other threads capture, all else may be called, but for
+ * what waits for the default stream: mc_memory_write, mc_memory_read and tuning, beside streams that wait for
+ * it too (those created without CU_STREAM_NON_BLOCKING). */
 #ifndef MCRT_H
 #define MCRT_H
 
@@ -239,6 +239,29 @@ MC_API mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *inf
    MC_CANNOT, and the values stay, where STREAM is being captured, or the kernel of a plan cannot take a value
    (docs/precisions.md: balanced digits). */
 MC_API mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, void *stream, mc_diag *diag);
+
+/* Where new values lie in device memory. VECTORS: in BCRS order, [vectors][vec]. ROWS, COLUMNS: in the dense
+   matrix of rows x cols, row-major or column-major, of which only the nonzero vectors' elements are read; of
+   several patterns it has all columns, those of the diagonal. */
+typedef enum mc_values_from { MC_FROM_VECTORS, MC_FROM_ROWS, MC_FROM_COLUMNS } mc_values_from;
+
+typedef struct mc_device_values {
+    size_t size;
+    mc_values_from from;
+    mc_address address; /* of elements of the matrix's type, at a multiple of an element's size */
+    int64_t ld;         /* ROWS, COLUMNS: elements from one to the next; 0: without gaps */
+} mc_device_values;
+
+/* The same from device memory, without a copy to the host: a launch for each kind of packed arrays, put on
+   STREAM, which may be captured. It makes what it needs the first time it is called for a plan (kernels, maps
+   of the packed arrays); then it allocates, compiles and reads nothing.
+   The plans that MATRIX has now get the values. One that is made later takes them out of these plans' packed
+   arrays; so does MATRIX when the last of these plans is destroyed. Either wants all that STREAM has to be
+   done (mc_synchronize). A graph sets values for those plans that there were when it was captured.
+   An integer that a kernel cannot take becomes the nearest one that it can (docs/values.md).
+   MC_CANNOT where MATRIX has no plan with values yet. */
+MC_API mc_status mc_matrix_set_device_values(mc_matrix *matrix, const mc_device_values *values, void *stream,
+                                             mc_diag *diag);
 
 /* -- Plans -------------------------------------------------------------------------------------------- */
 

@@ -2,13 +2,19 @@
 #include <string.h>
 
 #define O(upper, lower) extern const mc_family mc_family_##lower;
+#define H(lower)        extern const mc_family mc_family_##lower;
 #include "ops/operators.def"
+#include "ops/helpers.def"
 #undef O
+#undef H
 
 const mc_family *const mc_families[] = {
 #define O(upper, lower) &mc_family_##lower,
+#define H(lower)        &mc_family_##lower,
 #include "ops/operators.def"
+#include "ops/helpers.def"
 #undef O
+#undef H
     NULL};
 
 const mc_cost *mc_costs_of(const char *family, const mc_gpu *gpu, const double **values, size_t *count) {

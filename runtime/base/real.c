@@ -94,7 +94,8 @@ float real_from_bits(mc_type type, uint32_t bits) {
 
 /* A carry out of the fraction is one step of the exponent, which ends at infinity. */
 uint32_t real_factor(mc_type type, uint32_t bits) {
-    const uint32_t dropped = 1 << (23 - 10);
-    if (element_rows[type].kind != ELEMENT_ROUNDED || isnan(real_from_bits(type, bits))) return bits;
+    const uint32_t dropped = 1 << (23 - 10), nan = 0x7fffffff;
+    if (element_rows[type].kind != ELEMENT_ROUNDED) return bits;
+    if (isnan(real_from_bits(type, bits))) return nan;
     return (bits + dropped / 2) & -dropped;
 }

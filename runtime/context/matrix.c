@@ -145,6 +145,7 @@ mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_d
 /* -- Packings */
 
 static void packing_free(mc_context *context, matrix_packing *packing) {
+    packing_free_ways(context, packing);
     for (size_t i = 0; i < MC_MAX_ARRAYS; i++) context_free(context, packing->arrays[i]);
     mc_packed_free(&packing->host);
     mc_kernel_destroy(packing->kernel);
@@ -177,7 +178,8 @@ static mc_status packing_new(mc_matrix *matrix, const mc_kernel *kernel, matrix_
     matrix_packing *made = calloc(1, sizeof *made);
     if (made == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     mc_pack_form(kernel, made->form);
-    mc_status status = mc_pack(kernel, &matrix->host, &made->host, diag);
+    mc_status status = matrix_fetch_values(matrix, NULL, diag);
+    if (status == MC_OK) status = mc_pack(kernel, &matrix->host, &made->host, diag);
     if (status == MC_OK) status = keep_kernel(made, kernel, diag);
     if (status == MC_OK) status = upload(matrix->context, made, diag);
     if (status == MC_OK) *packing = made;
@@ -216,9 +218,18 @@ mc_status matrix_pack_for(mc_matrix *matrix, const mc_kernel *kernel, matrix_pac
     return status;
 }
 
+/* Values that came from device memory are not to go with the last packing that has them. */
+static void keep_values(mc_matrix *matrix, const matrix_packing *last) {
+    mc_diag *diag = mc_diag_create();
+    if (matrix_fetch_values(matrix, last, diag) != MC_OK)
+        context_log(matrix->context, MC_LOG_NOTE, "values of a matrix are lost: %s", mc_diag_text(diag));
+    mc_diag_destroy(diag);
+}
+
 static void drop_packing(mc_matrix *matrix, matrix_packing *packing) {
     matrix_packing **link = &matrix->packings;
     if (--packing->users > 0) return;
+    keep_values(matrix, packing);
     while (*link != packing) link = &(*link)->next;
     *link = packing->next;
     packing_free(matrix->context, packing);
@@ -229,71 +240,4 @@ void matrix_unpack(mc_matrix *matrix, matrix_packing *packing) {
     drop_packing(matrix, packing);
     pthread_mutex_unlock(&matrix->lock);
     drop_user(matrix);
-}
-
-/* -- New values */
-
-/* The array that holds the values, or NULL: a mask's pattern alone has none. */
-static const mc_packed_array *values_of(const matrix_packing *packing) {
-    const mc_packed_array *values = mc_packed_find(&packing->host, "values");
-    return values != NULL ? values : mc_packed_find(&packing->host, "mask_values");
-}
-
-/* On the host. What is left of a failure there does not matter: nothing is copied to the device until all
-   packings are made anew. */
-static mc_status pack_anew(mc_matrix *matrix, const mc_vsparse *fresh, mc_diag *diag) {
-    mc_status status = MC_OK;
-    for (matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next)
-        if (values_of(p) != NULL) status = mc_pack_values(p->kernel, fresh, &p->host, diag);
-    return status;
-}
-
-static mc_status write_values(mc_matrix *matrix, void *stream, mc_diag *diag) {
-    mc_status status = MC_OK;
-    for (const matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next) {
-        const mc_packed_array *values = values_of(p);
-        if (values == NULL) continue;
-        status = mc_device_write_on(matrix->context->device, p->arrays[values - p->host.arrays], values->data,
-                                    (size_t)mc_type_size(values->type, values->count), stream, diag);
-    }
-    return status;
-}
-
-static mc_status replace_packed(mc_matrix *matrix, const mc_vsparse *fresh, void *stream, mc_diag *diag) {
-    context_visit visit;
-    mc_status status = pack_anew(matrix, fresh, diag);
-    if (status != MC_OK) return status;
-    status = context_enter(matrix->context, &visit, diag);
-    if (status == MC_OK) status = write_values(matrix, stream, diag);
-    context_leave(matrix->context, &visit);
-    return status;
-}
-
-/* FRESH's values become the matrix's, and FRESH has the old ones; on failure nothing changes hands. */
-static mc_status replace_values(mc_matrix *matrix, mc_vsparse *fresh, void *stream, mc_diag *diag) {
-    pthread_mutex_lock(&matrix->lock);
-    mc_status status = replace_packed(matrix, fresh, stream, diag);
-    if (status == MC_OK) {
-        void *old = matrix->host.values;
-        matrix->host.values = fresh->values;
-        fresh->values = old;
-    }
-    pthread_mutex_unlock(&matrix->lock);
-    return status;
-}
-
-mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, void *stream, mc_diag *diag) {
-    if (matrix == NULL) return check_handle(matrix, "matrix", diag);
-    int64_t count = matrix->host.vectors * matrix->host.vec;
-    int64_t bytes = mc_type_size(matrix->host.type, count);
-    if (values == NULL && count > 0) return mc_fail(diag, MC_USAGE, "values is NULL");
-    mc_status status = matrix_check_values(matrix->host.type, values, count, diag);
-    if (status != MC_OK) return status;
-    mc_vsparse fresh = matrix->host; /* the same pattern */
-    fresh.values = mcrt_array(bytes, 1);
-    if (fresh.values == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    if (bytes > 0) memcpy(fresh.values, values, (size_t)bytes);
-    status = replace_values(matrix, &fresh, stream, diag);
-    free(fresh.values);
-    return status;
 }

@@ -3,7 +3,7 @@
 #ifndef MCRT_FORMAT_H
 #define MCRT_FORMAT_H
 
-#include "formats/pack.h"
+#include "formats/slots.h"
 
 typedef struct packed_format {
     const char *name; /* in contracts */
@@ -16,6 +16,8 @@ typedef struct packed_format {
     const char *type, *cols, *form;
     mc_status (*pack)(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag);
     mc_status (*pack_values)(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag);
+    /* Which vectors the slots of the values hold; NULL: there never are values. */
+    mc_status (*slots)(const mc_kernel *kernel, const host_matrix *a, packed_slots *slots, mc_diag *diag);
     /* NULL: there is no way back. A has the kind; TYPE is what `type` says, or f32. */
     mc_status (*unpack)(const mc_kernel *kernel, const mc_packed *packed, mc_type type, int64_t rows,
                         int64_t cols, mc_vsparse *a, mc_diag *diag);

@@ -87,6 +87,15 @@ mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed
     return status == MC_OK ? format->pack_values(kernel, &host, packed, diag) : status;
 }
 
+mc_status mc_pack_slots(const mc_kernel *kernel, const mc_vsparse *a, packed_slots *slots, mc_diag *diag) {
+    const host_matrix host = host_vectors(a);
+    const packed_format *format = NULL;
+    *slots = (packed_slots){0};
+    mc_status status = choose_format(kernel, &host, &format, diag);
+    if (status != MC_OK || format->slots == NULL) return status;
+    return format->slots(kernel, &host, slots, diag);
+}
+
 mc_status mc_unpack(const mc_kernel *kernel, const mc_packed *packed, int64_t rows, int64_t cols,
                     mc_vsparse *a, mc_diag *diag) {
     const packed_format *format = NULL;

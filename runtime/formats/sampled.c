@@ -443,6 +443,14 @@ static mc_status pack_values(const mc_kernel *kernel, const host_matrix *mask, m
     return status == MC_OK ? mc_sampled_pack_values(mask->vectors, &form, packed, diag) : status;
 }
 
+static mc_status slots_of(const mc_kernel *kernel, const host_matrix *mask, packed_slots *slots,
+                          mc_diag *diag) {
+    mc_sampled form;
+    mc_status status = form_of(kernel, &form, diag);
+    if (status != MC_OK || !form.values) return status;
+    return order_slots(mask->vectors, form.order, slots, diag);
+}
+
 static mc_status unpack(const mc_kernel *kernel, const mc_packed *packed, mc_type type, int64_t rows,
                         int64_t cols, mc_vsparse *mask, mc_diag *diag) {
     mc_sampled form;
@@ -460,6 +468,7 @@ const packed_format format_sampled_list = {.name = "sampled-list",
                                            .form = "vec order groups window mask",
                                            .pack = pack,
                                            .pack_values = pack_values,
+                                           .slots = slots_of,
                                            .unpack = unpack};
 
 const packed_format format_sampled_windows = {.name = "sampled-windows",
@@ -470,4 +479,5 @@ const packed_format format_sampled_windows = {.name = "sampled-windows",
                                               .form = "vec order groups window mask staging",
                                               .pack = pack,
                                               .pack_values = pack_values,
+                                              .slots = slots_of,
                                               .unpack = unpack};

@@ -83,6 +83,13 @@ static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_p
     return status;
 }
 
+static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_slots *slots, mc_diag *diag) {
+    rows_form form;
+    mc_status status = form_of(kernel, &form, diag);
+    if (status != MC_OK || !form.values) return status;
+    return order_slots(a->vectors, form.order, slots, diag);
+}
+
 const packed_format format_sampled_rows = {.name = "sampled-rows",
                                            .doc = "where a pattern's row blocks begin",
                                            .kind = MATRIX_VECTORS,
@@ -90,4 +97,5 @@ const packed_format format_sampled_rows = {.name = "sampled-rows",
                                            .cols = "n",
                                            .form = "vec order mask",
                                            .pack = pack,
-                                           .pack_values = pack_values};
+                                           .pack_values = pack_values,
+                                           .slots = slots_of};

@@ -232,6 +232,30 @@ mc_status stride_pack_values(const stride_layout *layout, const mc_vsparse *a, m
     return status;
 }
 
+/* -- Slots */
+
+static void name_pieces(const stride_layout *layout, packed_slots *slots) {
+    for (int slot = 0; slot < slots->group; slot++)
+        for (int r = 0; r < layout->vec; r++)
+            for (int p = 0; p < layout->code.pieces; p++)
+                slots->pieces[layout->value_place(layout, slot, r, p)] = packed_piece(slots, slot, r, p);
+}
+
+mc_status stride_slots(const stride_layout *layout, const mc_vsparse *a, int group, packed_slots *slots,
+                       mc_diag *diag) {
+    int64_t *start;
+    *slots = (packed_slots){
+        .code = layout->code, .vec = layout->vec, .group = group, .period = (int)piece_count(layout, group)};
+    mc_status status = stride_starts(layout, a, &start, diag);
+    if (status == MC_OK) status = packed_slots_create("values", start[a->row_blocks] / group, slots, diag);
+    if (status == MC_OK) name_pieces(layout, slots);
+    for (int64_t b = 0; b < a->row_blocks && status == MC_OK; b++)
+        for (int64_t v = a->row_ptr[b]; v < a->row_ptr[b + 1]; v++)
+            slots->vectors[stride_slot(layout, start[b], b, v - a->row_ptr[b])] = (int32_t)v;
+    free(start);
+    return status;
+}
+
 /* -- Unpacking */
 
 typedef struct packed_source {

@@ -6,7 +6,7 @@
 #ifndef MCRT_STRIDE_H
 #define MCRT_STRIDE_H
 
-#include "formats/pack.h"
+#include "formats/slots.h"
 
 enum { MC_MAX_VEC = 16 /* elements of a vector, at most */ };
 
@@ -60,6 +60,9 @@ mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, mc_packe
 /* Puts A's values where stride_pack would. MC_FORMAT, and PACKED as before: it is not of A's pattern. */
 mc_status stride_pack_values(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed,
                              mc_diag *diag);
+/* Which vectors the slots of A hold, whose values lie alike every GROUP slots. */
+mc_status stride_slots(const stride_layout *layout, const mc_vsparse *a, int group, packed_slots *slots,
+                       mc_diag *diag);
 /* Makes the matrix A of ROWS x COLS from what stride_pack made of it. Checks everything: MC_FORMAT for arrays
    that no matrix gives, MC_USAGE for a shape that none has. */
 mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, int64_t rows, int64_t cols,

@@ -163,6 +163,15 @@ static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_p
     return mc_strided_pack_values(a->vectors, &form, packed, diag);
 }
 
+/* Of int4 a stride is laid out as a whole. */
+static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_slots *slots, mc_diag *diag) {
+    const mc_strided form = form_of(kernel, is_int4(kernel));
+    stride_layout layout;
+    mc_status status = make_layout(a->vectors->type, a->vectors->vec, &form, &layout, diag);
+    if (status != MC_OK) return status;
+    return stride_slots(&layout, a->vectors, form.int4 ? form.stride : MC_GROUP_SLOTS, slots, diag);
+}
+
 static mc_status unpack(const mc_kernel *kernel, const mc_packed *packed, mc_type type, int64_t rows,
                         int64_t cols, mc_vsparse *a, mc_diag *diag) {
     const mc_strided form = form_of(kernel, is_int4(kernel));
@@ -180,6 +189,7 @@ const packed_format format_strided = {.name = "strided-bcrs",
                                       .form = "lhs vec stride split heads digits",
                                       .pack = pack,
                                       .pack_values = pack_values,
+                                      .slots = slots_of,
                                       .unpack = unpack};
 
 const packed_format format_strided_int4 = {
@@ -192,4 +202,5 @@ const packed_format format_strided_int4 = {
     .form = "lhs vec stride split heads digits shuffle",
     .pack = pack,
     .pack_values = pack_values,
+    .slots = slots_of,
     .unpack = unpack};

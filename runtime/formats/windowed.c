@@ -20,6 +20,7 @@ enum {
 
 typedef struct stride_record {
     int32_t control, places[WINDOWED_STRIDE_WORDS];
+    int32_t vectors[WINDOWED_SLOTS];          /* numbers of its vectors, -1: none */
     uint32_t values[WINDOWED_MAX_VALUES / 4]; /* of the code's unit */
 } stride_record;
 
@@ -132,8 +133,10 @@ static void put_slots(const part_packer *p, stride_record *stride, const int64_t
         place_group(p, slots + first, places + first);
     }
     put_places(p, stride, places);
-    for (int s = 0; s < WINDOWED_SLOTS; s++)
+    for (int s = 0; s < WINDOWED_SLOTS; s++) {
+        stride->vectors[s] = slots[s] >= 0 ? (int32_t)(p->first + slots[s]) : -1;
         if (slots[s] >= 0) put_vector(p, p->first + slots[s], s, stride);
+    }
 }
 
 static bool is_half(const int64_t slots[WINDOWED_SLOTS]) {
@@ -276,24 +279,66 @@ static mc_status join_parts(const packer *p, int32_t *row_ptr, mc_packed *packed
     return MC_OK;
 }
 
-mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag) {
-    *packed = (mc_packed){0};
-    packer p = {.a = a, .ring = ring};
-    mc_status status = check(a, ring, &p.code, diag);
+static mc_status pack_all(packer *p, mc_packed *packed, mc_diag *diag) {
+    const mc_vsparse *a = p->a;
+    const mc_ring *ring = p->ring;
+    mc_status status = check(a, ring, &p->code, diag);
     if (status == MC_OK) status = packed_add(packed, "row_order", MC_S32, a->row_blocks, diag);
     if (status == MC_OK)
         status = packed_add(packed, "row_ptr", MC_S32, ring->split * a->row_blocks + 1, diag);
-    if (status == MC_OK) {
-        int32_t *order = mc_packed_find(packed, "row_order")->data,
-                *row_ptr = mc_packed_find(packed, "row_ptr")->data;
-        status = order_longest_first(a, ring->together > 1 ? ring->together : 1, order, diag);
-        if (status == MC_OK) status = pack_rows(&p, order, row_ptr, diag);
-        if (status == MC_OK) status = join_parts(&p, row_ptr, packed, diag);
-    }
-    for (int part = 0; part < MAX_SPLIT; part++) free(p.parts[part].items);
-    free(p.choice.items);
-    free(p.choice.taken);
+    if (status != MC_OK) return status;
+    int32_t *order = mc_packed_find(packed, "row_order")->data,
+            *row_ptr = mc_packed_find(packed, "row_ptr")->data;
+    status = order_longest_first(a, ring->together > 1 ? ring->together : 1, order, diag);
+    if (status == MC_OK) status = pack_rows(p, order, row_ptr, diag);
+    return status == MC_OK ? join_parts(p, row_ptr, packed, diag) : status;
+}
+
+static void packer_free(packer *p) {
+    for (int part = 0; part < MAX_SPLIT; part++) free(p->parts[part].items);
+    free(p->choice.items);
+    free(p->choice.taken);
+}
+
+mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag) {
+    *packed = (mc_packed){0};
+    packer p = {.a = a, .ring = ring};
+    mc_status status = pack_all(&p, packed, diag);
+    packer_free(&p);
     if (status != MC_OK) mc_packed_free(packed);
+    return status;
+}
+
+/* -- Slots -------------------------------------------------------------------------------------------- */
+
+static void name_pieces(const value_code *code, packed_slots *slots) {
+    int plane = slots->vec * WINDOWED_SLOTS;
+    for (int slot = 0; slot < WINDOWED_SLOTS; slot++)
+        for (int r = 0; r < slots->vec; r++)
+            for (int i = 0; i < code->pieces; i++)
+                slots->pieces[i * plane + piece_place(code, r, slot)] = packed_piece(slots, slot, r, i);
+}
+
+static void name_vectors(const packer *p, int32_t *vectors) {
+    for (int part = 0; part < p->ring->split; part++)
+        for (int64_t i = 0; i < p->parts[part].count; i++, vectors += WINDOWED_SLOTS)
+            memcpy(vectors, p->parts[part].items[i].vectors, sizeof p->parts[part].items[i].vectors);
+}
+
+static mc_status windowed_slots(const mc_vsparse *a, const mc_ring *ring, packed_slots *slots,
+                                mc_diag *diag) {
+    mc_packed packed = {0};
+    packer p = {.a = a, .ring = ring};
+    mc_status status = pack_all(&p, &packed, diag);
+    *slots = (packed_slots){.code = p.code,
+                            .vec = a->vec,
+                            .group = WINDOWED_SLOTS,
+                            .period = code_rows(&p.code, a->vec) * WINDOWED_SLOTS};
+    if (status == MC_OK) status = packed_slots_create("values", count_strides(&p), slots, diag);
+    if (status == MC_OK) name_pieces(&p.code, slots);
+    if (status == MC_OK) name_vectors(&p, slots->vectors);
+    packer_free(&p);
+    mc_packed_free(&packed);
     return status;
 }
 
@@ -356,6 +401,12 @@ static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_p
     return status == MC_OK ? mc_windowed_pack_values(a->vectors, &ring, packed, diag) : status;
 }
 
+static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_slots *slots, mc_diag *diag) {
+    mc_ring ring;
+    mc_status status = ring_of(kernel, &ring, diag);
+    return status == MC_OK ? windowed_slots(a->vectors, &ring, slots, diag) : status;
+}
+
 /* A slot of padding points at a row of B, as a vector would: there is no way back. */
 const packed_format format_windowed = {.name = "windowed-bcrs",
                                        .doc = "strides in the order in which windows of B pass",
@@ -366,4 +417,5 @@ const packed_format format_windowed = {.name = "windowed-bcrs",
                                        .cols = "k",
                                        .form = "lhs vec rhs tile_n window stages split together digits",
                                        .pack = pack,
-                                       .pack_values = pack_values};
+                                       .pack_values = pack_values,
+                                       .slots = slots_of};

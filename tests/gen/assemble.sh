@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
-# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | values], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -338,6 +338,20 @@ softmax_list() {
             echo "$arch 0 approx$i --set exp=approx --set warps=$1 --set hold=$2 --set unit=$3 --set vec=${vecs[i % 5]} --set order=${orders[i / 2 % 3]} --set lhs=${ins[i % 3]} --set out=${outs[i % 7]}"
         done
         first=$((first + 5))
+    done
+}
+
+# Every type with each way to lie, by units, digits and heights in turn.
+values_list() {
+    local arch i first=0 vecs=(1 2 4 8 16) froms=(vectors rows columns) holds=(1 2 4)
+    local kinds=("f16 element" "tf32 rounded" "e4m3 element" "s8 byte" "s4 half" "u12 byte" "s16 byte balanced" "s12 half offset" "s16 half" "tf32 element" "u4 byte")
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for ((i = first; i < first + 11; i++)); do
+            # shellcheck disable=SC2086
+            set -- ${kinds[i % 11]}
+            echo "$arch 0 types$i --set lhs=$1 --set unit=$2 --set digits=${3:-top-signed} --set vec=${vecs[i % 5]} --set from=${froms[(i + first / 3) % 3]} --set hold=${holds[i % 3]}"
+        done
+        first=$((first + 4))
     done
 }
 

@@ -1,0 +1,252 @@
+/* New values for the vectors of a matrix, from device memory: a kernel of the family `values` for each packing
+   (gen/ops/values). What it wants to know of the packing is made when values first come so. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/memory.h"
+#include "context/matrix.h"
+#include "problem/bind.h"
+
+#define VALUES_FIRST STRUCT_SIZE_TO(mc_device_values, ld)
+
+enum { FIELDS_TEXT = 160, NOWHERE = 256 /* stands for an address until there is one */, HOLD = 4 };
+
+/* -- The kernel */
+
+static const char *unit_of(const value_code *code) {
+    if (!mc_type_is_real(code->type)) return mc_type_bits(code->unit) == 4 ? "half" : "byte";
+    return code->type == MC_TF32 ? "rounded" : "element";
+}
+
+/* Values of masks are f32, and stay as they are. */
+static const char *type_of(const value_code *code) {
+    return mc_type_text(code->type == MC_F32 ? MC_TF32 : code->type);
+}
+
+/* As the kernels that read the packing have them: the words of the field, in the order of mc_digits. */
+static const char *digits_of(const value_code *code) {
+    static const char *const words[] = {"top-signed", "balanced", "offset"};
+    return mc_type_is_real(code->type) ? words[0] : words[code->coding];
+}
+
+static mc_status obtain_kernel(mc_context *context, const packed_slots *slots, mc_values_from from,
+                               loaded_kernel **kernel, mc_diag *diag) {
+    static const char *const froms[] = {"vectors", "rows", "columns"};
+    const char *arch = mc_arch_for(mc_device_get_info(context->device)->capability);
+    char fields[FIELDS_TEXT];
+    mc_kernel *outline = NULL;
+    snprintf(fields, sizeof fields, "op=values arch=%s lhs=%s unit=%s digits=%s from=%s vec=%d group=%d hold=%d",
+             arch != NULL ? arch : "sm_80", type_of(&slots->code), unit_of(&slots->code), digits_of(&slots->code),
+             froms[from], slots->vec, slots->group, HOLD);
+    mc_status status = mc_kernel_outline_fields(fields, &outline, diag);
+    if (status == MC_OK) status = kernels_obtain(context, mc_kernel_fields(outline), kernel, diag);
+    mc_kernel_destroy(outline);
+    return status;
+}
+
+/* -- What it reads of the packing */
+
+static mc_status upload(mc_context *context, const void *data, size_t bytes, mc_address *address,
+                        mc_diag *diag) {
+    mc_status status = context_alloc(context, bytes, address, diag);
+    return status == MC_OK ? mc_device_upload(context->device, *address, data, bytes, diag) : status;
+}
+
+static mc_status upload_vectors(mc_context *context, const packed_slots *slots, mc_address *address,
+                                mc_diag *diag) {
+    size_t count = (size_t)(slots->groups * slots->group);
+    return upload(context, slots->vectors, count * sizeof *slots->vectors, address, diag);
+}
+
+/* The first row and the column of each vector, as slots hold them. */
+typedef struct vector_place {
+    int32_t row, column;
+} vector_place;
+
+static void place_vectors(const mc_vsparse *a, vector_place *places) {
+    for (int64_t b = 0; b < a->row_blocks; b++)
+        for (int64_t v = a->row_ptr[b]; v < a->row_ptr[b + 1]; v++)
+            places[v] = (vector_place){(int32_t)(b * a->vec), a->col_idx[v]};
+}
+
+static mc_status upload_places(mc_matrix *matrix, const packed_slots *slots, mc_address *address,
+                               mc_diag *diag) {
+    int64_t count = slots->groups * slots->group;
+    vector_place *places = mcrt_array(matrix->host.vectors, sizeof *places),
+                 *all = mcrt_array(count, sizeof *all);
+    mc_status status = MC_OK;
+    if (places == NULL || all == NULL) status = mcrt_no_memory(diag, count, "slots");
+    if (status == MC_OK) place_vectors(&matrix->host, places);
+    for (int64_t i = 0; i < count && status == MC_OK; i++)
+        all[i] = slots->vectors[i] >= 0 ? places[slots->vectors[i]] : (vector_place){-1, 0};
+    if (status == MC_OK) status = upload(matrix->context, all, (size_t)count * sizeof *all, address, diag);
+    free(places);
+    free(all);
+    return status;
+}
+
+/* -- A way */
+
+static int find_param(const mc_contract *contract, const char *name) {
+    for (size_t i = 0; i < contract->param_count; i++)
+        if (strcmp(contract->params[i].name, name) == 0) return (int)i;
+    return -1;
+}
+
+static mc_status bind_way(const matrix_packing *packing, values_way *way, mc_diag *diag) {
+    const mc_kernel *kernel = way->kernel->kernel;
+    const size_t array = (size_t)(packing_values(packing) - packing->host.arrays);
+    const mc_binding bindings[] = {{"slots", (int64_t)way->slots},
+                                   {"pieces", (int64_t)packing->pieces},
+                                   {"source", NOWHERE},
+                                   {"values", (int64_t)packing->arrays[array]},
+                                   {"groups", packing->slots.groups},
+                                   {"lds", 1},
+                                   {"m", 0}};
+    way->source = find_param(mc_kernel_contract(kernel), "source");
+    way->ld = find_param(mc_kernel_contract(kernel), "lds");
+    mc_status status = mc_bind(kernel, bindings, sizeof bindings / sizeof *bindings, &way->launch, diag);
+    return status == MC_OK ? mc_module_prepare(way->kernel->module, &way->launch, diag) : status;
+}
+
+static void free_way(mc_context *context, values_way *way) {
+    context_free(context, way->slots);
+    if (way->kernel != NULL) kernels_release(context, way->kernel);
+    *way = (values_way){0};
+}
+
+void packing_free_ways(mc_context *context, matrix_packing *packing) {
+    for (int from = MC_FROM_VECTORS; from <= MC_FROM_COLUMNS; from++) free_way(context, &packing->ways[from]);
+    context_free(context, packing->pieces);
+    packing->pieces = 0;
+    packed_slots_free(&packing->slots);
+}
+
+static mc_status find_slots(mc_matrix *matrix, matrix_packing *packing, mc_diag *diag) {
+    if (packing->slots.array != NULL) return MC_OK;
+    packed_slots *slots = &packing->slots;
+    mc_status status = mc_pack_slots(packing->kernel, &matrix->host, slots, diag);
+    if (status == MC_OK)
+        status = upload(matrix->context, slots->pieces, (size_t)slots->period * sizeof *slots->pieces,
+                        &packing->pieces, diag);
+    if (status != MC_OK) packing_free_ways(matrix->context, packing);
+    return status;
+}
+
+static mc_status make_way(mc_matrix *matrix, matrix_packing *packing, mc_values_from from, mc_diag *diag) {
+    values_way *way = &packing->ways[from];
+    mc_status status = find_slots(matrix, packing, diag);
+    if (status != MC_OK || way->kernel != NULL || packing->slots.groups == 0) return status;
+    status = from == MC_FROM_VECTORS ? upload_vectors(matrix->context, &packing->slots, &way->slots, diag)
+                                     : upload_places(matrix, &packing->slots, &way->slots, diag);
+    if (status == MC_OK) status = obtain_kernel(matrix->context, &packing->slots, from, &way->kernel, diag);
+    if (status == MC_OK) status = bind_way(packing, way, diag);
+    if (status != MC_OK) free_way(matrix->context, way);
+    return status;
+}
+
+/* -- The whole */
+
+static mc_status check_ld(const mc_matrix *matrix, mc_device_values *values, mc_diag *diag) {
+    const mc_vsparse *a = &matrix->host;
+    const bool rows = values->from == MC_FROM_ROWS;
+    const int64_t length = rows ? a->cols : a->rows;
+    if (values->from == MC_FROM_VECTORS) {
+        if (values->ld == 0) return MC_OK;
+        return mc_fail(diag, MC_USAGE, "ld is %" PRId64 ", which vectors have not", values->ld);
+    }
+    if (values->ld == 0) values->ld = length > 0 ? length : 1;
+    if (values->ld < length || values->ld > INT32_MAX)
+        return mc_fail(diag, MC_USAGE, "ld is %" PRId64 ", must be %" PRId64 ", the %s, to %d", values->ld,
+                       length, rows ? "columns" : "rows", INT32_MAX);
+    if (mc_type_bytes(a->type) > 0 || values->ld % 2 == 0) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "ld is %" PRId64 ", must be even: two elements of %s share a byte",
+                   values->ld, mc_type_text(a->type));
+}
+
+static mc_status check_source(const mc_matrix *matrix, const mc_device_values *values, mc_diag *diag) {
+    const size_t bytes = mc_type_bytes(matrix->host.type);
+    if ((unsigned)values->from > MC_FROM_COLUMNS)
+        return mc_fail(diag, MC_USAGE, "from is %d, must be an mc_values_from", (int)values->from);
+    if (values->address == 0 && matrix->host.vectors > 0) return mc_fail(diag, MC_USAGE, "address is 0");
+    if (bytes > 1 && values->address % bytes != 0)
+        return mc_fail(diag, MC_CANNOT, "address is 0x%" PRIx64 ", which is not a multiple of the %zu bytes of %s",
+                       values->address, bytes, mc_type_text(matrix->host.type));
+    return MC_OK;
+}
+
+/* Everything is made before anything is put on the stream. */
+static mc_status make_ways(mc_matrix *matrix, mc_values_from from, mc_diag *diag) {
+    mc_status status = MC_OK;
+    bool any = false;
+    for (matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next) {
+        if (packing_values(p) == NULL) continue;
+        any = true;
+        status = make_way(matrix, p, from, diag);
+    }
+    if (status != MC_OK || any) return status;
+    return mc_fail(diag, MC_CANNOT, "no plan has values of the matrix: there must be one before they are set");
+}
+
+static mc_status put_way(const values_way *way, const mc_device_values *values, void *stream, mc_diag *diag) {
+    mc_launch launch = way->launch;
+    launch.values[way->source] = values->address;
+    if (way->ld >= 0) launch.values[way->ld] = (uint64_t)values->ld;
+    return mc_module_put(way->kernel->module, &launch, stream, diag);
+}
+
+static mc_status put_values(mc_matrix *matrix, const mc_device_values *values, void *stream, mc_diag *diag) {
+    mc_status status = make_ways(matrix, values->from, diag);
+    if (status != MC_OK) return status;
+    matrix->device_values = true;
+    for (matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next)
+        if (p->ways[values->from].kernel != NULL)
+            status = put_way(&p->ways[values->from], values, stream, diag);
+    return status;
+}
+
+mc_status mc_matrix_set_device_values(mc_matrix *matrix, const mc_device_values *values, void *stream,
+                                      mc_diag *diag) {
+    mc_device_values whole;
+    context_visit visit;
+    if (matrix == NULL) return check_handle(matrix, "matrix", diag);
+    mc_status status = take_struct(&whole, sizeof whole, values, VALUES_FIRST, "mc_device_values", diag);
+    if (status == MC_OK) status = check_source(matrix, &whole, diag);
+    if (status == MC_OK) status = check_ld(matrix, &whole, diag);
+    if (status != MC_OK || matrix->host.vectors == 0) return status;
+    matrix_lock(matrix);
+    status = context_enter(matrix->context, &visit, diag);
+    if (status == MC_OK) status = put_values(matrix, &whole, stream, diag);
+    context_leave(matrix->context, &visit);
+    matrix_unlock(matrix);
+    return status;
+}
+
+/* -- The way back */
+
+/* A packing that has what came from device memory, but for EXCEPT. */
+static const matrix_packing *other_packing(const mc_matrix *matrix, const matrix_packing *except) {
+    const matrix_packing *p = matrix->packings;
+    while (p != NULL && (p == except || p->slots.array == NULL)) p = p->next;
+    return p;
+}
+
+static mc_status read_packing(mc_matrix *matrix, const matrix_packing *packing, mc_diag *diag) {
+    const mc_packed_array *array = packing_values(packing);
+    const size_t bytes = (size_t)mc_type_size(array->type, array->count);
+    void *values = mcrt_array((int64_t)bytes, 1);
+    if (values == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    mc_status status = mc_device_read(matrix->context->device, packing->arrays[array - packing->host.arrays],
+                                      values, bytes, diag);
+    if (status == MC_OK) packed_slots_take(&packing->slots, values, &matrix->host);
+    free(values);
+    return status;
+}
+
+mc_status matrix_fetch_values(mc_matrix *matrix, const matrix_packing *except, mc_diag *diag) {
+    if (!matrix->device_values) return MC_OK;
+    const matrix_packing *other = other_packing(matrix, except);
+    if (except == NULL) return other != NULL ? read_packing(matrix, other, diag) : MC_OK;
+    return other == NULL && except->slots.array != NULL ? read_packing(matrix, except, diag) : MC_OK;
+}

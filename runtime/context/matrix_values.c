@@ -1,0 +1,70 @@
+/* New values for the vectors of a matrix, from host memory. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/memory.h"
+#include "context/matrix.h"
+#include "context/matrix_make.h"
+
+const mc_packed_array *packing_values(const matrix_packing *packing) {
+    const mc_packed_array *values = mc_packed_find(&packing->host, "values");
+    return values != NULL ? values : mc_packed_find(&packing->host, "mask_values");
+}
+
+/* On the host. What is left of a failure there does not matter: nothing is copied to the device until all
+   packings are made anew. */
+static mc_status pack_anew(mc_matrix *matrix, const mc_vsparse *fresh, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next)
+        if (packing_values(p) != NULL) status = mc_pack_values(p->kernel, fresh, &p->host, diag);
+    return status;
+}
+
+static mc_status write_values(mc_matrix *matrix, void *stream, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (const matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next) {
+        const mc_packed_array *values = packing_values(p);
+        if (values == NULL) continue;
+        status = mc_device_write_on(matrix->context->device, p->arrays[values - p->host.arrays], values->data,
+                                    (size_t)mc_type_size(values->type, values->count), stream, diag);
+    }
+    return status;
+}
+
+static mc_status replace_packed(mc_matrix *matrix, const mc_vsparse *fresh, void *stream, mc_diag *diag) {
+    context_visit visit;
+    mc_status status = pack_anew(matrix, fresh, diag);
+    if (status != MC_OK) return status;
+    status = context_enter(matrix->context, &visit, diag);
+    if (status == MC_OK) status = write_values(matrix, stream, diag);
+    context_leave(matrix->context, &visit);
+    return status;
+}
+
+/* FRESH's values become the matrix's, and FRESH has the old ones; on failure nothing changes hands. */
+static mc_status replace_values(mc_matrix *matrix, mc_vsparse *fresh, void *stream, mc_diag *diag) {
+    pthread_mutex_lock(&matrix->lock);
+    mc_status status = replace_packed(matrix, fresh, stream, diag);
+    if (status == MC_OK) {
+        void *old = matrix->host.values;
+        matrix->host.values = fresh->values;
+        fresh->values = old;
+    }
+    pthread_mutex_unlock(&matrix->lock);
+    return status;
+}
+
+mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, void *stream, mc_diag *diag) {
+    if (matrix == NULL) return check_handle(matrix, "matrix", diag);
+    int64_t count = matrix->host.vectors * matrix->host.vec;
+    int64_t bytes = mc_type_size(matrix->host.type, count);
+    if (values == NULL && count > 0) return mc_fail(diag, MC_USAGE, "values is NULL");
+    mc_status status = matrix_check_values(matrix->host.type, values, count, diag);
+    if (status != MC_OK) return status;
+    mc_vsparse fresh = matrix->host; /* the same pattern */
+    fresh.values = mcrt_array(bytes, 1);
+    if (fresh.values == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    if (bytes > 0) memcpy(fresh.values, values, (size_t)bytes);
+    status = replace_values(matrix, &fresh, stream, diag);
+    free(fresh.values);
+    return status;
+}

@@ -1,0 +1,91 @@
+#include "formats/slots.h"
+#include <stdlib.h>
+#include <string.h>
+#include "base/element.h"
+#include "base/memory.h"
+#include "formats/order.h"
+#include "matrix/vsparse.h"
+#include "parts/pieces.h"
+
+void packed_slots_free(packed_slots *slots) {
+    free(slots->vectors);
+    free(slots->pieces);
+    *slots = (packed_slots){0};
+}
+
+mc_status packed_slots_create(const char *array, int64_t groups, packed_slots *slots, mc_diag *diag) {
+    int64_t count = mcrt_product(groups, slots->group);
+    slots->array = array;
+    slots->groups = groups;
+    slots->vectors = mcrt_array(count, sizeof *slots->vectors);
+    slots->pieces = mcrt_array(slots->period, sizeof *slots->pieces);
+    if (slots->vectors == NULL || slots->pieces == NULL) return mcrt_no_memory(diag, count, "slots");
+    for (int64_t i = 0; i < count; i++) slots->vectors[i] = -1;
+    for (int i = 0; i < slots->period; i++) slots->pieces[i] = MC_PIECE_NONE;
+    return MC_OK;
+}
+
+int16_t packed_piece(const packed_slots *slots, int slot, int row, int digit) {
+    return (int16_t)(digit << MC_PIECE_DIGIT_SHIFT | (slot * slots->vec + row));
+}
+
+/* -- A mask's values ---------------------------------------------------------------------------------- */
+
+static void place_vectors(const mc_vsparse *mask, const int64_t *start, packed_slots *slots) {
+    for (int64_t b = 0; b < mask->row_blocks; b++)
+        for (int64_t v = mask->row_ptr[b]; v < mask->row_ptr[b + 1]; v++)
+            slots->vectors[start[b] + v - mask->row_ptr[b]] = (int32_t)v;
+}
+
+mc_status order_slots(const mc_vsparse *mask, mc_order order, packed_slots *slots, mc_diag *diag) {
+    int64_t *start = NULL;
+    int group = order == MC_ORDER_BCRS ? 1 : (int)order;
+    *slots = (packed_slots){.code = {.type = MC_F32, .unit = MC_F32, .pieces = 1},
+                            .vec = mask->vec,
+                            .group = group,
+                            .period = group * mask->vec};
+    mc_status status = order_starts(mask, order, &start, diag);
+    if (status == MC_OK)
+        status = packed_slots_create("mask_values", start[mask->row_blocks] / group, slots, diag);
+    if (status == MC_OK) place_vectors(mask, start, slots);
+    for (int slot = 0; slot < group && status == MC_OK; slot++)
+        for (int r = 0; r < mask->vec; r++)
+            slots->pieces[order_place(order, mask->vec, slot, r)] = packed_piece(slots, slot, r, 0);
+    free(start);
+    return status;
+}
+
+/* -- The way back ------------------------------------------------------------------------------------- */
+
+/* Where a value's pieces lie in a group: [slot][row][digit]. */
+typedef struct piece_places {
+    int of[(MC_PIECE_PLACE_MASK + 1) * CODE_PIECES];
+} piece_places;
+
+static void find_places(const packed_slots *slots, piece_places *places) {
+    for (int i = 0; i < slots->period; i++) {
+        int entry = slots->pieces[i];
+        if (entry < 0) continue;
+        int digit = entry >> MC_PIECE_DIGIT_SHIFT, place = entry & MC_PIECE_PLACE_MASK;
+        places->of[place * CODE_PIECES + digit] = i;
+    }
+}
+
+static int64_t take_value(const packed_slots *slots, const piece_places *places, const void *packed,
+                          int64_t group, int place) {
+    int64_t pieces[CODE_PIECES];
+    for (int i = 0; i < slots->code.pieces; i++)
+        pieces[i] = element_get(slots->code.unit, packed,
+                                group * slots->period + places->of[place * CODE_PIECES + i]);
+    return code_join(&slots->code, pieces);
+}
+
+void packed_slots_take(const packed_slots *slots, const void *packed, mc_vsparse *a) {
+    piece_places places;
+    find_places(slots, &places);
+    for (int64_t i = 0; i < slots->groups * slots->group; i++)
+        for (int r = 0; r < slots->vec && slots->vectors[i] >= 0; r++)
+            mc_vsparse_set_value(
+                a, slots->vectors[i], r,
+                take_value(slots, &places, packed, i / slots->group, (int)(i % slots->group) * slots->vec + r));
+}

@@ -1,0 +1,35 @@
+/* Which vector each slot of packed values holds, and how the pieces of a group of slots lie. With these new
+   values can be put in place, and values be read back, by whoever knows no format: the device (gen/ops/values)
+   or packed_slots_take. */
+#ifndef MCRT_SLOTS_H
+#define MCRT_SLOTS_H
+
+#include "formats/pack.h"
+
+typedef struct packed_slots {
+    const char *array; /* the packed array with the values; NULL: there is none, and all else is zero */
+    value_code code;   /* how a value becomes pieces */
+    int vec;
+    int group; /* slots, after which pieces lie as before */
+    int64_t groups;
+    int32_t *vectors; /* [groups][group]: the number of the slot's vector; -1: none */
+    int period;       /* pieces of a group */
+    int16_t *pieces;  /* [period]: as gen/parts/pieces.h has them */
+} packed_slots;
+
+void packed_slots_free(packed_slots *slots);
+/* Of what mc_pack makes of A for KERNEL. SLOTS is the caller's to free, also where it fails. */
+mc_status mc_pack_slots(const mc_kernel *kernel, const mc_vsparse *a, packed_slots *slots, mc_diag *diag);
+/* Puts the values that lie in PACKED, the array of SLOTS, into A, of whose pattern it is. */
+void packed_slots_take(const packed_slots *slots, const void *packed, mc_vsparse *a);
+
+/* -- For formats -------------------------------------------------------------------------------------- */
+
+/* Makes room for GROUPS groups, all slots and pieces without a vector; code, vec, group and period are set. */
+mc_status packed_slots_create(const char *array, int64_t groups, packed_slots *slots, mc_diag *diag);
+/* What `pieces` says of digit DIGIT of row ROW of slot SLOT, and of one that is. */
+int16_t packed_piece(const packed_slots *slots, int slot, int row, int digit);
+/* Values of a mask in the order of an SDDMM's C: f32, as they are. */
+mc_status order_slots(const mc_vsparse *mask, mc_order order, packed_slots *slots, mc_diag *diag);
+
+#endif
