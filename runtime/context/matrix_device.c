@@ -36,9 +36,10 @@ static mc_status obtain_kernel(mc_context *context, const packed_slots *slots, m
     const char *arch = mc_arch_for(mc_device_get_info(context->device)->capability);
     char fields[FIELDS_TEXT];
     mc_kernel *outline = NULL;
-    snprintf(fields, sizeof fields, "op=values arch=%s lhs=%s unit=%s digits=%s from=%s vec=%d group=%d hold=%d",
-             arch != NULL ? arch : "sm_80", type_of(&slots->code), unit_of(&slots->code), digits_of(&slots->code),
-             froms[from], slots->vec, slots->group, HOLD);
+    snprintf(fields, sizeof fields,
+             "op=values arch=%s lhs=%s unit=%s digits=%s from=%s vec=%d group=%d hold=%d",
+             arch != NULL ? arch : "sm_80", type_of(&slots->code), unit_of(&slots->code),
+             digits_of(&slots->code), froms[from], slots->vec, slots->group, HOLD);
     mc_status status = mc_kernel_outline_fields(fields, &outline, diag);
     if (status == MC_OK) status = kernels_obtain(context, mc_kernel_fields(outline), kernel, diag);
     mc_kernel_destroy(outline);
@@ -171,7 +172,8 @@ static mc_status check_source(const mc_matrix *matrix, const mc_device_values *v
         return mc_fail(diag, MC_USAGE, "from is %d, must be an mc_values_from", (int)values->from);
     if (values->address == 0 && matrix->host.vectors > 0) return mc_fail(diag, MC_USAGE, "address is 0");
     if (bytes > 1 && values->address % bytes != 0)
-        return mc_fail(diag, MC_CANNOT, "address is 0x%" PRIx64 ", which is not a multiple of the %zu bytes of %s",
+        return mc_fail(diag, MC_CANNOT,
+                       "address is 0x%" PRIx64 ", which is not a multiple of the %zu bytes of %s",
                        values->address, bytes, mc_type_text(matrix->host.type));
     return MC_OK;
 }
@@ -186,7 +188,8 @@ static mc_status make_ways(mc_matrix *matrix, mc_values_from from, mc_diag *diag
         status = make_way(matrix, p, from, diag);
     }
     if (status != MC_OK || any) return status;
-    return mc_fail(diag, MC_CANNOT, "no plan has values of the matrix: there must be one before they are set");
+    return mc_fail(diag, MC_CANNOT,
+                   "no plan has values of the matrix: there must be one before they are set");
 }
 
 static mc_status put_way(const values_way *way, const mc_device_values *values, void *stream, mc_diag *diag) {

@@ -85,7 +85,7 @@ void packed_slots_take(const packed_slots *slots, const void *packed, mc_vsparse
     find_places(slots, &places);
     for (int64_t i = 0; i < slots->groups * slots->group; i++)
         for (int r = 0; r < slots->vec && slots->vectors[i] >= 0; r++)
-            mc_vsparse_set_value(
-                a, slots->vectors[i], r,
-                take_value(slots, &places, packed, i / slots->group, (int)(i % slots->group) * slots->vec + r));
+            mc_vsparse_set_value(a, slots->vectors[i], r,
+                                 take_value(slots, &places, packed, i / slots->group,
+                                            (int)(i % slots->group) * slots->vec + r));
 }

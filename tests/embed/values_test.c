@@ -64,7 +64,9 @@ static void *make_source(const mc_vsparse *host, mc_values_from from, int64_t ld
         for (int64_t v = host->row_ptr[b]; v < host->row_ptr[b + 1]; v++)
             for (int r = 0; r < host->vec; r++) {
                 int64_t row = b * host->vec + r, col = host->col_idx[v];
-                int64_t at = from == MC_FROM_VECTORS ? v * host->vec + r : from == MC_FROM_ROWS ? row * ld + col : col * ld + row;
+                int64_t at = from == MC_FROM_VECTORS ? v * host->vec + r
+                             : from == MC_FROM_ROWS  ? row * ld + col
+                                                     : col * ld + row;
                 element_set(host->type, source, at, mc_vsparse_value(host, v, r));
             }
     return source;
@@ -77,10 +79,12 @@ static void set_values(mc_matrix *matrix, const mc_vsparse *fresh, mc_values_fro
     void *source = make_source(fresh, from, ld, &bytes);
     if (worked("memory", mc_memory_create(context, bytes + 1, &address, diag)) &&
         worked("write", mc_memory_write(context, address, source, bytes, diag))) {
-        const mc_device_values values = {.size = sizeof values, .from = from, .address = address, .ld = gap ? ld : 0};
+        const mc_device_values values = {
+            .size = sizeof values, .from = from, .address = address, .ld = gap ? ld : 0};
         const mc_device_values dense = {.size = sizeof values, .from = from, .address = address, .ld = ld};
-        (void)worked("mc_matrix_set_device_values",
-                     mc_matrix_set_device_values(matrix, ld % 2 == 0 && ld != 0 ? &dense : &values, NULL, diag));
+        (void)worked(
+            "mc_matrix_set_device_values",
+            mc_matrix_set_device_values(matrix, ld % 2 == 0 && ld != 0 ? &dense : &values, NULL, diag));
         (void)worked("mc_synchronize", mc_synchronize(context, NULL, diag));
     }
     mc_memory_destroy(context, address);
@@ -89,13 +93,15 @@ static void set_values(mc_matrix *matrix, const mc_vsparse *fresh, mc_values_fro
 
 /* -- Packings */
 
-static void compare_packing(mc_matrix *matrix, const matrix_packing *packing, const mc_vsparse *fresh, const char *text) {
+static void compare_packing(mc_matrix *matrix, const matrix_packing *packing, const mc_vsparse *fresh,
+                            const char *text) {
     const mc_packed_array *array = packing_values(packing);
     mc_packed want = {0};
     size_t bytes = (size_t)mc_type_size(array->type, array->count);
     unsigned char *got = malloc(bytes + 1);
     (void)worked("mc_pack", mc_pack(packing->kernel, fresh, &want, diag));
-    (void)worked("read", mc_memory_read(context, packing->arrays[array - packing->host.arrays], got, bytes, diag));
+    (void)worked("read",
+                 mc_memory_read(context, packing->arrays[array - packing->host.arrays], got, bytes, diag));
     const unsigned char *right = mc_packed_find(&want, array->name)->data;
     size_t i = 0;
     while (i < bytes && got[i] == right[i]) i++;
@@ -119,7 +125,8 @@ static void compare_host(const mc_vsparse *got, const mc_vsparse *want, const ch
 
 static const char *const froms[] = {"vectors", "rows", "columns"};
 
-static void try_sources(mc_matrix *matrix, const matrix_packing *packing, mc_vsparse *fresh, const char *fields) {
+static void try_sources(mc_matrix *matrix, const matrix_packing *packing, mc_vsparse *fresh,
+                        const char *fields) {
     char text[400];
     for (int turn = 0; turn < 6; turn++) {
         const mc_values_from from = (mc_values_from)(turn % 3);
@@ -243,8 +250,10 @@ static void check_cut(const char *fields, mc_type type, int64_t value, int64_t w
         mc_address address = 0;
         (void)worked("memory", mc_memory_create(context, bytes, &address, diag));
         (void)worked("write", mc_memory_write(context, address, fresh.values, bytes, diag));
-        (void)worked("set", mc_matrix_set_device_values(
-                                matrix, &(mc_device_values){.size = sizeof(mc_device_values), .address = address}, NULL, diag));
+        (void)worked("set",
+                     mc_matrix_set_device_values(
+                         matrix, &(mc_device_values){.size = sizeof(mc_device_values), .address = address},
+                         NULL, diag));
         for (int64_t v = 0; v < fresh.vectors; v++)
             for (int r = 0; r < fresh.vec; r++) mc_vsparse_set_value(&fresh, v, r, want);
         compare_packing(matrix, packing, &fresh, fields);
@@ -268,8 +277,13 @@ static void test_cut(void) {
 
 /* -- Plans */
 
-static const product_kind kind = {
-    "f16", MC_F16, 8, .row_blocks = 6, .cols = COLS, .sparsity = 0.6, .config = {.b = MC_F16, .c = MC_F16, .n = 40}};
+static const product_kind kind = {"f16",
+                                  MC_F16,
+                                  8,
+                                  .row_blocks = 6,
+                                  .cols = COLS,
+                                  .sparsity = 0.6,
+                                  .config = {.b = MC_F16, .c = MC_F16, .n = 40}};
 
 /* The values of a plan that is made afterwards, of another form, and of one made when no other is left. */
 static void test_plans(void) {
@@ -314,7 +328,9 @@ static void test_refusals(void) {
         {{.address = 0}, MC_USAGE, "address is 0"},
         {{.address = 257}, MC_CANNOT, "not a multiple of the 2 bytes of f16"},
         {{.address = 256, .ld = 8}, MC_USAGE, "ld is 8, which vectors have not"},
-        {{.from = MC_FROM_ROWS, .address = 256, .ld = 99}, MC_USAGE, "ld is 99, must be 100, the columns, to"},
+        {{.from = MC_FROM_ROWS, .address = 256, .ld = 99},
+         MC_USAGE,
+         "ld is 99, must be 100, the columns, to"},
         {{.from = MC_FROM_COLUMNS, .address = 256, .ld = 47}, MC_USAGE, "ld is 47, must be 48, the rows, to"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -33,7 +33,8 @@ static const struct form {
     mc_type type;
 } forms[] = {
     {"gather f16", "op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64", "lhs=f16 unit=element", MC_F16},
-    {"ring f16", "op=spmm staging=tma arch=sm_90 lhs=f16 rhs=f16 out=f16 tile_n=64 window=64", "lhs=f16 unit=element", MC_F16},
+    {"ring f16", "op=spmm staging=tma arch=sm_90 lhs=f16 rhs=f16 out=f16 tile_n=64 window=64",
+     "lhs=f16 unit=element", MC_F16},
     {"gather s8", "op=spmm lhs=s8 rhs=s8", "lhs=s8 unit=byte", MC_S8},
     {"ring s8", "op=spmm staging=tma arch=sm_90 lhs=s8 rhs=s8 window=64", "lhs=s8 unit=byte", MC_S8},
     {"gather s16", "op=spmm lhs=s16 rhs=s8", "lhs=s16 unit=byte", MC_S16},
@@ -41,14 +42,16 @@ static const struct form {
     {"gather tf32", "op=spmm lhs=tf32 rhs=tf32 out=f32 tile_n=32", "lhs=tf32 unit=rounded", MC_TF32},
 };
 
-static mc_status uniform(int64_t rows, int64_t cols, double sparsity, mc_type type, mc_vsparse *host, mc_diag *diag) {
+static mc_status uniform(int64_t rows, int64_t cols, double sparsity, mc_type type, mc_vsparse *host,
+                         mc_diag *diag) {
     int64_t blocks = rows / VEC, each = (int64_t)((1 - sparsity) * (double)cols + 0.5), v = 0;
     mc_status status = mcrt_vsparse_create(type, VEC, blocks, cols, blocks * each, host, diag);
     uint64_t state = 12345;
     for (int64_t b = 0; b < blocks && status == MC_OK; host->row_ptr[++b] = v)
         for (int64_t j = 0, left = each; j < cols; j++) {
             state = state * 6364136223846793005U + 1442695040888963407U;
-            if ((int64_t)((state >> 33) % (uint64_t)(cols - j)) < left) host->col_idx[v++] = (int32_t)j, left--;
+            if ((int64_t)((state >> 33) % (uint64_t)(cols - j)) < left)
+                host->col_idx[v++] = (int32_t)j, left--;
         }
     if (status == MC_OK) mc_vsparse_fill(host, MC_VALUES_FULL, 1, NULL);
     return status;
@@ -81,7 +84,8 @@ static mc_status put_where(bench *t, int from) {
     const mc_vsparse *a = &t->host;
     int64_t count = t->slots.groups * t->slots.group;
     if (from == 0) return upload(t, t->slots.vectors, (size_t)count * sizeof(int32_t), &t->where);
-    int32_t *block = malloc((size_t)a->vectors * sizeof *block), *all = malloc((size_t)count * 2 * sizeof *all);
+    int32_t *block = malloc((size_t)a->vectors * sizeof *block),
+            *all = malloc((size_t)count * 2 * sizeof *all);
     for (int64_t b = 0; b < a->row_blocks; b++)
         for (int64_t v = a->row_ptr[b]; v < a->row_ptr[b + 1]; v++) block[v] = (int32_t)(b * VEC);
     for (int64_t i = 0; i < count; i++) {
@@ -99,15 +103,20 @@ static mc_status time_kernel(bench *t, const char *fields, int from, double *us)
     mc_module *module = NULL;
     mc_launch launch;
     const mc_vsparse *a = &t->host;
-    const mc_binding bindings[] = {{"slots", (int64_t)t->where},   {"pieces", (int64_t)t->pieces},
-                                   {"source", (int64_t)t->source}, {"values", (int64_t)t->out},
-                                   {"groups", t->slots.groups},    {"lds", from == 1 ? a->cols : a->rows},
+    const mc_binding bindings[] = {{"slots", (int64_t)t->where},
+                                   {"pieces", (int64_t)t->pieces},
+                                   {"source", (int64_t)t->source},
+                                   {"values", (int64_t)t->out},
+                                   {"groups", t->slots.groups},
+                                   {"lds", from == 1 ? a->cols : a->rows},
                                    {"m", 0}};
     size_t bytes = (size_t)mc_type_size(t->values->type, t->values->count);
     mc_status status = mc_kernel_from_fields(fields, &kernel, t->diag);
     if (status == MC_OK)
-        status = mc_module_load(t->device, mc_kernel_ptx(kernel), mc_kernel_contract(kernel)->entry, &module, t->diag);
-    if (status == MC_OK) status = mc_bind(kernel, bindings, sizeof bindings / sizeof *bindings, &launch, t->diag);
+        status = mc_module_load(t->device, mc_kernel_ptx(kernel), mc_kernel_contract(kernel)->entry, &module,
+                                t->diag);
+    if (status == MC_OK)
+        status = mc_bind(kernel, bindings, sizeof bindings / sizeof *bindings, &launch, t->diag);
     if (status == MC_OK) status = mc_device_fill(t->device, t->out, 0x77, bytes, t->diag);
     if (status == MC_OK) status = mc_module_launch(module, &launch, t->diag);
     unsigned char *got = malloc(bytes);
@@ -132,15 +141,16 @@ static mc_status try_source(bench *t, const struct form *form, int from) {
     if (status == MC_OK) status = put_where(t, from);
     for (int h = 0; h < HOLDS && status == MC_OK; h++) {
         if (t->host.type == MC_S4 && h == HOLDS - 1) continue; /* more pieces than a thread holds */
-        snprintf(fields, sizeof fields, "op=values arch=sm_90 %s from=%s vec=%d group=%d hold=%d", form->arguments, froms[from],
-                 VEC, t->slots.group, 1 << h);
+        snprintf(fields, sizeof fields, "op=values arch=sm_90 %s from=%s vec=%d group=%d hold=%d",
+                 form->arguments, froms[from], VEC, t->slots.group, 1 << h);
         status = time_kernel(t, fields, from, &us[h]);
     }
-    moved = mc_type_size(t->host.type, t->host.vectors * VEC) + mc_type_size(t->values->type, t->values->count) +
+    moved = mc_type_size(t->host.type, t->host.vectors * VEC) +
+            mc_type_size(t->values->type, t->values->count) +
             t->slots.groups * t->slots.group * (from == 0 ? 4 : 8);
     if (status == MC_OK)
-        printf("%-12s %-8s %9" PRId64 " bytes  %6.2f %6.2f %6.2f %6.2f us\n", form->name, froms[from], moved, us[0], us[1],
-               us[2], us[3]);
+        printf("%-12s %-8s %9" PRId64 " bytes  %6.2f %6.2f %6.2f %6.2f us\n", form->name, froms[from], moved,
+               us[0], us[1], us[2], us[3]);
     mc_device_free(t->device, t->source);
     mc_device_free(t->device, t->where);
     t->source = t->where = 0;
@@ -155,7 +165,8 @@ static mc_status try_form(bench *t, const struct form *form, int64_t rows, int64
     if (status == MC_OK) status = mc_pack_slots(reader, &t->host, &t->slots, t->diag);
     if (status == MC_OK) t->values = mc_packed_find(&t->packed, "values");
     if (status == MC_OK)
-        status = mc_device_alloc(t->device, (size_t)mc_type_size(t->values->type, t->values->count), &t->out, t->diag);
+        status = mc_device_alloc(t->device, (size_t)mc_type_size(t->values->type, t->values->count), &t->out,
+                                 t->diag);
     if (status == MC_OK)
         status = upload(t, t->slots.pieces, (size_t)t->slots.period * sizeof *t->slots.pieces, &t->pieces);
     for (int from = 0; from < 3 && status == MC_OK; from++) status = try_source(t, form, from);

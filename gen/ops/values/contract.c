@@ -4,7 +4,8 @@
 
 static const char *const slot_docs[] = {
     [VALUES_VECTORS] = "s32[groups][group], the number of each slot's vector; below 0: none",
-    [VALUES_ROWS] = "s32[groups][group][2], the first row and the column of each slot's vector; below 0: none",
+    [VALUES_ROWS] =
+        "s32[groups][group][2], the first row and the column of each slot's vector; below 0: none",
     [VALUES_COLUMNS] =
         "s32[groups][group][2], the first row and the column of each slot's vector; below 0: none"};
 static const char *const source_docs[] = {[VALUES_VECTORS] = "[vectors][vec], elements of type lhs",
@@ -23,7 +24,8 @@ void values_contract(const void *data, mc_contract *c) {
     add_param(c, (mc_param){"values", "u64", MC_PARAM_ARRAY, WORD, "packed values, which the kernel writes"});
     add_param(c, (mc_param){"groups", "s32", MC_PARAM_SHAPE, 4, "groups of slots"});
     if (plan->from != VALUES_VECTORS)
-        add_param(c, (mc_param){"lds", "s32", MC_PARAM_SHAPE, 4, "the source's leading dimension, in elements"});
+        add_param(c,
+                  (mc_param){"lds", "s32", MC_PARAM_SHAPE, 4, "the source's leading dimension, in elements"});
     c->grid[0] = (mc_grid_axis){"groups", values_groups(plan)};
     c->grid[1] = (mc_grid_axis){NULL, (plan->period + plan->wide - 1) / plan->wide};
     c->grid[2] = (mc_grid_axis){NULL, 1};

@@ -161,7 +161,8 @@ static mc_reg element_at(values_emitter *e, element_place place) {
     if (place.major.id && plan->from == VALUES_VECTORS)
         element = mad_wide(b, "number", place.major, I(vec), element);
     else if (place.major.id)
-        element = mad_wide(b, "number", place.major, half ? shr_u32(b, "pairs", e->lds, I(1)) : e->lds, element);
+        element =
+            mad_wide(b, "number", place.major, half ? shr_u32(b, "pairs", e->lds, I(1)) : e->lds, element);
     if (plan->bits > 8) element = shl_b64(b, "bytes", element, I(log2_of(plan->bits / 8)));
     return add_s64(b, "element_at", element, e->source);
 }
@@ -204,8 +205,8 @@ static void store_word(values_emitter *e, mc_reg group, const held_piece *held) 
             EMIT(b, bfi, word, held[i].element, word, I((int64_t)plan->piece_bits * i), I(plan->piece_bits));
     }
     mc_reg is_group = setp_lt(b, "is_group", group, e->groups);
-    EMIT_IF(b, is_group, stg_b32, AT(mad_wide(b, "out_at", group, I((int64_t)plan->period * WORD), e->out), 0),
-            word);
+    EMIT_IF(b, is_group, stg_b32,
+            AT(mad_wide(b, "out_at", group, I((int64_t)plan->period * WORD), e->out), 0), word);
 }
 
 /* All that a thread asks for is asked for before any of it is used. */

@@ -10,7 +10,8 @@ static void plan_pieces(values_plan *plan) {
     static const int digit_bits[] = {[VALUES_BYTE] = DIGIT_BITS, [VALUES_HALF] = NIBBLE_BITS};
     bool cut = values_is_integer(plan) && plan->unit >= VALUES_BYTE;
     plan->piece_bits = cut ? digit_bits[plan->unit] : plan->bits;
-    plan->digits = cut ? digits_of(plan->side, plan->piece_bits, plan->mode) : (digit_set){plan->bits, 1, 0, 0};
+    plan->digits =
+        cut ? digits_of(plan->side, plan->piece_bits, plan->mode) : (digit_set){plan->bits, 1, 0, 0};
 }
 
 /* A group's pieces, and behind them, with digits offset, a row of ones. */

@@ -16,9 +16,9 @@ static const mc_field fields[] = {
             "columns. rows, columns: the dense matrix, row-major or column-major, of which elements outside "
             "of the nonzero vectors are not read."},
     {"vec", NUMBERS = family_vecs, .standard = 8, .doc = "V: rows of a nonzero vector."},
-    {"group", COUNTS(1, 16, 32, 64), .standard = 32,
-     .doc = "Slots of a group, the packed values' period."},
-    {"hold", COUNTS(1, 2, 4, 8), .standard = 4, .tunable = true, .doc = "Groups that a thread takes at once."},
+    {"group", COUNTS(1, 16, 32, 64), .standard = 32, .doc = "Slots of a group, the packed values' period."},
+    {"hold", COUNTS(1, 2, 4, 8), .standard = 4, .tunable = true,
+     .doc = "Groups that a thread takes at once."},
 };
 SCHEMA_FITS(fields, F_HOLD);
 
@@ -31,7 +31,8 @@ static const mc_hint hints[] = {
 
 static const char *how(const void *data) {
     (void)data;
-    return "A thread makes one word of packed values in several groups of slots: pieces and slots tell of what.";
+    return "A thread makes one word of packed values in several groups of slots: pieces and slots tell of "
+           "what.";
 }
 
 static const mc_solver words = {.name = "words",
@@ -51,7 +52,8 @@ static const mc_solver *solver(const int64_t *point) {
 const mc_family mc_family_values = {
     .name = "values",
     .summary = "values on the device become packed values of another kernel",
-    .computes = "values = the pieces of source, a value of each nonzero vector's row, where slots and pieces say.",
+    .computes =
+        "values = the pieces of source, a value of each nonzero vector's row, where slots and pieces say.",
     .fields = fields,
     .field_count = sizeof fields / sizeof *fields,
     .solver = solver,

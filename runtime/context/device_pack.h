@@ -1,0 +1,35 @@
+/* Packed arrays made on the device, of a pattern that lies there. Row offsets are on the host, too: sizes and
+   the order of row blocks come of them. Each format that can be made so has a function here; the kernels are
+   families of gen/ops/helpers.def. */
+#ifndef MCRT_DEVICE_PACK_H
+#define MCRT_DEVICE_PACK_H
+
+#include "formats/slots.h"
+#include "context/kernels.h"
+
+/* A pattern, as mc_vsparse has it: columns ascend inside a row block. */
+typedef struct device_pattern {
+    int vec;
+    int64_t rows, cols, row_blocks, vectors;
+    const int64_t *row_ptr;      /* [row_blocks + 1], on the host */
+    mc_address offsets, columns; /* on the device: s32[row_blocks + 1], the same, and s32[vectors] */
+} device_pattern;
+
+/* What mc_pack and mc_pack_slots would make, on the device: equal to the byte. */
+typedef struct device_packed {
+    mc_packed shape;                  /* the arrays without data: names, types, counts */
+    mc_address arrays[MC_MAX_ARRAYS]; /* values are zeros, but for a row of ones (value_code) */
+    packed_slots slots;               /* without `vectors`, which lie at: */
+    mc_address vectors;               /* s32[groups][group] */
+} device_packed;
+
+void device_packed_free(mc_context *context, device_packed *packed);
+/* Of PATTERN for KERNEL, whose format is windowed-bcrs, and whose lhs is TYPE. All work is put on STREAM and
+   waited for where sizes depend on it. Between context_enter and context_leave. */
+mc_status device_pack_windowed(mc_context *context, const device_pattern *pattern, mc_type type,
+                               const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag);
+/* The same for strided-bcrs and strided-bcrs-int4. */
+mc_status device_pack_strided(mc_context *context, const device_pattern *pattern, mc_type type,
+                              const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag);
+
+#endif
