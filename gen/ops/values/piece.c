@@ -46,8 +46,17 @@ static void widen(const values_plan *plan, mc_builder *b, mc_reg element) {
     if (plan->side.bits < plan->bits || most < span.high) EMIT(b, min_s32, element, element, I(most));
 }
 
+/* An H200's cvt makes an infinity of a NaN without a bit above those that are dropped: so the NaN is put in its place. */
+static void round_tf32(mc_builder *b, mc_reg element) {
+    const uint32_t magnitude = 0x7fffffff, infinity = 0x7f800000;
+    mc_reg bits = and_b32(b, "magnitude", element, H(magnitude));
+    mc_reg is_nan = setp_gt(b, "is_nan", bits, H(infinity));
+    EMIT(b, cvt_tf32_f32, element, element);
+    EMIT(b, selp_b32, element, H(magnitude), element, is_nan);
+}
+
 void values_make_piece(const values_plan *plan, mc_builder *b, const values_digit *digit, mc_reg element) {
-    if (plan->unit == VALUES_ROUNDED) EMIT(b, cvt_tf32_f32, element, element);
+    if (plan->unit == VALUES_ROUNDED) round_tf32(b, element);
     if (!is_cut_only(plan)) widen(plan, b, element);
     if (digit->add.id) EMIT(b, add_s32, element, element, digit->add);
     if (digit->shift.id) EMIT(b, shr_s32, element, element, digit->shift);
