@@ -85,19 +85,23 @@ static mc_status time_all(const session *s, const attention *t, double us[PASSES
 }
 
 static void print_head(void) {
-    printf("batch heads length  sparsity  bits  |  sddmm  softmax  spmm us | graph us (quarters)        | MB ours  dense | "
+    printf("batch heads length  sparsity  bits  |  sddmm  softmax  spmm us | graph us (quarters)        | MB "
+           "ours  dense | "
            "off float64\n");
 }
 
 static void print_row(const session *s, const attention *t, double us[PASSES][3], double error) {
     const attention_shape *a = &t->shape;
-    double operands = (double)attention_operand_bytes(t) / 1e6, ours = operands + (double)attention_between_bytes(t) / 1e6;
+    double operands = (double)attention_operand_bytes(t) / 1e6,
+           ours = operands + (double)attention_between_bytes(t) / 1e6;
     double dense = (double)(t->products * a->length * (a->length * 2 + a->depth * 8)) / 1e6;
-    printf("%5lld %5lld %6lld  %8.3f  %-5s | ", (long long)a->batch, (long long)a->heads, (long long)a->length,
-           1 - (double)t->mask.vectors / (double)(t->mask.row_blocks * t->mask.cols), a->precision->name);
+    printf("%5lld %5lld %6lld  %8.3f  %-5s | ", (long long)a->batch, (long long)a->heads,
+           (long long)a->length, 1 - (double)t->mask.vectors / (double)(t->mask.row_blocks * t->mask.cols),
+           a->precision->name);
     if (s->driver == NULL) printf("%-50s", "right");
     else
-        printf("%6.1f  %6.1f  %6.1f  | %7.1f (%.1f to %.1f)  ", us[0][0], us[1][0], us[2][0], us[3][0], us[3][1], us[3][2]);
+        printf("%6.1f  %6.1f  %6.1f  | %7.1f (%.1f to %.1f)  ", us[0][0], us[1][0], us[2][0], us[3][0],
+               us[3][1], us[3][2]);
     printf("| %7.1f %7.1f | %.4f\n", ours, dense, error);
     fflush(stdout);
 }
@@ -120,7 +124,8 @@ static void run(session *s, const attention_shape *shape) {
     if (status == MC_OK) status = time_all(s, &t, us);
     if (status == MC_OK) print_row(s, &t, us, error), print_plans(s, &t);
     else
-        printf("length %lld, %s: %s\n", (long long)shape->length, shape->precision->name, mc_diag_text(s->diag)),
+        printf("length %lld, %s: %s\n", (long long)shape->length, shape->precision->name,
+               mc_diag_text(s->diag)),
             s->failed++;
     mc_diag_clear(s->diag);
     attention_close(&t);
@@ -128,7 +133,8 @@ static void run(session *s, const attention_shape *shape) {
 
 static void run_all(session *s) {
     const options *o = s->o;
-    int counts[] = {o->batch_count, o->head_count, o->length_count, o->sparsity_count, o->precision_count}, total = 1;
+    int counts[] = {o->batch_count, o->head_count, o->length_count, o->sparsity_count, o->precision_count},
+        total = 1;
     enum { LISTS = sizeof counts / sizeof *counts };
     for (int i = 0; i < LISTS; i++) total *= counts[i];
     print_head();
@@ -160,13 +166,16 @@ static const char help[] =
     "  depth=64            of a head (64)\n"
     "  band=256            columns around the diagonal that the mask has all (256)\n"
     "  exp=approx          the softmax's exponential; or polynomial, the same bits everywhere\n"
-    "  race=24             kernels of each spec tests/gpu/attention_*.lua that are tried for a step, the best\n"
+    "  race=24             kernels of each spec tests/gpu/attention_*.lua that are tried for a step, the "
+    "best\n"
     "                      estimates first; the fastest stay. 0: what plans take (0)\n"
     "  tell=1              prints the kernels, of a race all of them with their times\n"
     "  check=all           verifies all products, not only the first and the last one\n"
     "  device=cuda:0       or sim, which has no time\n"
-    "A line: microseconds of each step and of the graph, replayed, the median of 15 rounds (and its quarters);\n"
-    "megabytes of Q, K, V, output, scores, probabilities and mask, and of dense attention with scores in f16;\n"
+    "A line: microseconds of each step and of the graph, replayed, the median of 15 rounds (and its "
+    "quarters);\n"
+    "megabytes of Q, K, V, output, scores, probabilities and mask, and of dense attention with scores in "
+    "f16;\n"
     "how far the output is from attention in float64, in some rows, where V is between -1 and 1.\n";
 
 static int numbers(const char *text, double *list) {
@@ -186,7 +195,8 @@ static int precisions(const char *text, const attention_precision **list) {
         int before = count;
         for (int i = 0; i < ATTENTION_PRECISIONS && count < ATTENTION_PRECISIONS; i++) {
             const char *name = attention_precisions[i].name;
-            if (strlen(name) == length && strncmp(name, text, length) == 0) list[count++] = &attention_precisions[i];
+            if (strlen(name) == length && strncmp(name, text, length) == 0)
+                list[count++] = &attention_precisions[i];
         }
         if (count == before) return 0;
         text += length + (text[length] == ',');

@@ -12,8 +12,9 @@ enum { POISON = 0x7b, SLOTS = 32 };
 static const double spread = 3; /* of scores: their standard deviation */
 
 const attention_precision attention_precisions[ATTENTION_PRECISIONS] = {
-    {"f16", MC_F16, MC_F16, 0, false},   {"16-8", MC_S8, MC_U16, 65535, false}, {"8-8", MC_S8, MC_U8, 255, false},
-    {"8-4", MC_S4, MC_U8, 255, false},   {"4-4", MC_S4, MC_U8, 15, true},
+    {"f16", MC_F16, MC_F16, 0, false}, {"16-8", MC_S8, MC_U16, 65535, false},
+    {"8-8", MC_S8, MC_U8, 255, false}, {"8-4", MC_S4, MC_U8, 255, false},
+    {"4-4", MC_S4, MC_U8, 15, true},
 };
 const char *const attention_step_names[STEPS] = {"sddmm", "softmax", "spmm"};
 
@@ -22,7 +23,9 @@ const char *const attention_step_names[STEPS] = {"sddmm", "softmax", "spmm"};
 static bool is_real(const attention *t) { return t->shape.precision->levels == 0; }
 
 /* The greatest magnitude of elements that are random: those of V stand for -1 to 1. */
-static double most_of(const attention *t) { return is_real(t) ? 1 : (double)mc_type_max(t->shape.precision->qkv); }
+static double most_of(const attention *t) {
+    return is_real(t) ? 1 : (double)mc_type_max(t->shape.precision->qkv);
+}
 
 /* What makes scores of sums: of floats the softmax multiplies by it, else the SDDMM. Sums of `depth` products of values that
    are spread evenly up to most_of have a standard deviation of depth^.5 most_of^2 / 3. */
@@ -37,8 +40,11 @@ static float mix_scale(const attention *t) { return p_scale(t) / (float)most_of(
 
 static mc_status make_mask(attention *t, mc_diag *diag) {
     const attention_shape *s = &t->shape;
-    const mc_banded pattern = {
-        .rows = s->length / ATTENTION_VEC, .cols = s->length, .sparsity = s->sparsity, .band = s->band, .seed = 1};
+    const mc_banded pattern = {.rows = s->length / ATTENTION_VEC,
+                               .cols = s->length,
+                               .sparsity = s->sparsity,
+                               .band = s->band,
+                               .seed = 1};
     mc_csr csr = {0};
     mc_status status = mc_csr_generate_banded(&pattern, &csr, diag);
     if (status == MC_OK) status = mc_vsparse_dilate(&csr, ATTENTION_VEC, s->precision->p, &t->mask, diag);
@@ -48,7 +54,8 @@ static mc_status make_mask(attention *t, mc_diag *diag) {
 
 static size_t bytes_of(const attention *t, attention_operand operand) {
     const attention_shape *s = &t->shape;
-    const mc_type types[] = {s->precision->qkv, s->precision->qkv, s->precision->qkv, MC_F16, s->precision->p, MC_F16};
+    const mc_type types[] = {
+        s->precision->qkv, s->precision->qkv, s->precision->qkv, MC_F16, s->precision->p, MC_F16};
     bool between = operand == OF_SCORES || operand == OF_P;
     int64_t elements = between ? t->elements : s->length * s->depth;
     return (size_t)mc_type_size(types[operand], elements);
@@ -60,7 +67,8 @@ static void fill(const attention *t, mc_dense *dense, uint64_t seed) {
     for (int64_t row = 0; row < dense->rows; row++)
         for (int64_t col = 0; col < dense->cols; col++) {
             double value = most * (2 * random_unit(&random) - 1);
-            mc_dense_set(dense, row, col, is_real(t) ? real_to_bits(dense->type, (float)value) : (int64_t)rint(value));
+            mc_dense_set(dense, row, col,
+                         is_real(t) ? real_to_bits(dense->type, (float)value) : (int64_t)rint(value));
         }
 }
 
@@ -71,7 +79,8 @@ static mc_status put_given(attention *t, attention_operand operand, mc_diag *dia
         mc_dense_create(s->precision->qkv, t->products * s->length, s->depth, s->depth, dense, diag);
     if (status != MC_OK) return status;
     fill(t, dense, 10 + (uint64_t)operand);
-    return mc_memory_write(t->context, t->at[operand], dense->data, (size_t)t->products * bytes_of(t, operand), diag);
+    return mc_memory_write(t->context, t->at[operand], dense->data,
+                           (size_t)t->products * bytes_of(t, operand), diag);
 }
 
 /* -- Plans -------------------------------------------------------------------------------------------- */
@@ -109,7 +118,8 @@ static mc_plan_config mix_config(const attention *t) {
 
 /* Of one product. */
 static mc_plan_config config_of(const attention *t, attention_step step) {
-    static mc_plan_config (*const configs[STEPS])(const attention *t) = {scores_config, softmax_config, mix_config};
+    static mc_plan_config (*const configs[STEPS])(const attention *t) = {scores_config, softmax_config,
+                                                                         mix_config};
     mc_plan_config config = configs[step](t);
     config.size = sizeof config;
     config.matrix = t->matrix;
@@ -175,12 +185,23 @@ mc_status attention_execute(const attention *t, const mc_plan *plan, attention_s
                             mc_diag *diag) {
     const mc_argument c_scale = {.name = "c_scale", .value = p_scale(t)},
                       values = {.name = "values", .address = t->at[OF_P]};
-    const mc_args args[STEPS] = {
-        {.size = sizeof *args, .a = t->at[OF_Q], .b = t->at[OF_K], .c = t->at[OF_SCORES], .scale_value = score_scale(t)},
-        {.size = sizeof *args, .a = t->at[OF_SCORES], .c = t->at[OF_P], .scale_value = score_scale(t), .list = &c_scale,
-         .list_count = t->shape.precision->own_scale},
-        {.size = sizeof *args, .b = t->at[OF_V], .c = t->at[OF_OUT], .scale_value = mix_scale(t), .list = &values,
-         .list_count = 1}};
+    const mc_args args[STEPS] = {{.size = sizeof *args,
+                                  .a = t->at[OF_Q],
+                                  .b = t->at[OF_K],
+                                  .c = t->at[OF_SCORES],
+                                  .scale_value = score_scale(t)},
+                                 {.size = sizeof *args,
+                                  .a = t->at[OF_SCORES],
+                                  .c = t->at[OF_P],
+                                  .scale_value = score_scale(t),
+                                  .list = &c_scale,
+                                  .list_count = t->shape.precision->own_scale},
+                                 {.size = sizeof *args,
+                                  .b = t->at[OF_V],
+                                  .c = t->at[OF_OUT],
+                                  .scale_value = mix_scale(t),
+                                  .list = &values,
+                                  .list_count = 1}};
     return mc_execute(plan, &args[step], 0, stream, diag);
 }
 
@@ -211,7 +232,8 @@ static mc_dense given_of(const attention *t, attention_operand operand, int64_t 
     return of;
 }
 
-static mc_status read_back(const attention *t, attention_operand operand, int64_t index, mc_dense *to, mc_diag *diag) {
+static mc_status read_back(const attention *t, attention_operand operand, int64_t index, mc_dense *to,
+                           mc_diag *diag) {
     size_t bytes = bytes_of(t, operand);
     to->data = malloc(bytes);
     if (to->data == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
@@ -250,8 +272,8 @@ static void take_values(mc_vsparse *mask, const mc_dense *p) {
 
 /* What STEP has to make of what it read: INPUTS by the operator's names. */
 static mc_status check_step(const attention *t, attention_step step, const product *p, mc_diag *diag) {
-    static const attention_operand outs[STEPS] = {OF_SCORES, OF_P, OF_OUT}, firsts[] = {OF_Q, OF_SCORES, OF_Q},
-                                   seconds[] = {OF_K, OF_K, OF_V};
+    static const attention_operand outs[STEPS] = {OF_SCORES, OF_P, OF_OUT},
+                                   firsts[] = {OF_Q, OF_SCORES, OF_Q}, seconds[] = {OF_K, OF_K, OF_V};
     const mc_plan_config config = config_of(t, step);
     const mc_operator *op = operator_of(config.op);
     const float scales[STEPS] = {score_scale(t), score_scale(t), mix_scale(t)}, c_scale = p_scale(t);
@@ -289,7 +311,8 @@ static double number(const mc_dense *d, int64_t row, int64_t col) {
 }
 
 /* Exponentials of a row's scores into E, which has room for COUNT; their sum. */
-static double exponentials(const attention *t, const product *p, int64_t row, int64_t first, int64_t count, double *e) {
+static double exponentials(const attention *t, const product *p, int64_t row, int64_t first, int64_t count,
+                           double *e) {
     double most = -INFINITY, sum = 0;
     for (int64_t i = 0; i < count; i++) {
         double dot = 0;
@@ -304,7 +327,8 @@ static double exponentials(const attention *t, const product *p, int64_t row, in
 
 /* How far a row's output is off, at most; beyond MC_MISMATCH's limit a negative number. */
 static double row_error(const attention *t, const product *p, int64_t row, double *e) {
-    int64_t first = t->mask.row_ptr[row / ATTENTION_VEC], count = t->mask.row_ptr[row / ATTENTION_VEC + 1] - first;
+    int64_t first = t->mask.row_ptr[row / ATTENTION_VEC],
+            count = t->mask.row_ptr[row / ATTENTION_VEC + 1] - first;
     const double in_f16 = .02, levels = t->shape.precision->levels;
     double sum = exponentials(t, p, row, first, count, e), most = 0;
     for (int64_t col = 0; col < t->shape.depth; col++) {
@@ -324,7 +348,8 @@ mc_status attention_error(const attention *t, int64_t index, double *most, mc_di
     *most = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows && status == MC_OK && e != NULL; i++) {
         double error = row_error(t, &p, rows[i], e);
-        if (!(error >= 0)) status = mc_fail(diag, MC_MISMATCH, "row %lld is %g off", (long long)rows[i], -error);
+        if (!(error >= 0))
+            status = mc_fail(diag, MC_MISMATCH, "row %lld is %g off", (long long)rows[i], -error);
         *most = fmax(*most, error);
     }
     release(&p);

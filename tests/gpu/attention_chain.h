@@ -38,7 +38,7 @@ typedef struct attention {
     mc_vsparse mask; /* of the type of P */
     mc_matrix *matrix;
     mc_plan *plans[STEPS];
-    int64_t elements;     /* of a product's scores, padding included */
+    int64_t elements;         /* of a product's scores, padding included */
     mc_dense given[OF_V + 1]; /* Q, K and V of all products, one below the other */
     mc_address at[OPERANDS];
 } attention;
@@ -51,7 +51,8 @@ mc_plan_config attention_config(const attention *t, attention_step step);
 /* PLAN, which the attention then owns, becomes that of STEP. */
 void attention_take_plan(attention *t, attention_step step, mc_plan *plan);
 /* Puts PLAN, one of STEP, on STREAM. */
-mc_status attention_execute(const attention *t, const mc_plan *plan, attention_step step, void *stream, mc_diag *diag);
+mc_status attention_execute(const attention *t, const mc_plan *plan, attention_step step, void *stream,
+                            mc_diag *diag);
 /* Fills scores, P and the output with what no step leaves there. */
 mc_status attention_poison(const attention *t, mc_diag *diag);
 /* MC_MISMATCH where a step did not make of what it read what its reference makes, of PRODUCT. */

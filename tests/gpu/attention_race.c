@@ -18,8 +18,8 @@ static const char *const entrant_spec = "attention_gpu.lua";
 
 /* -- Time --------------------------------------------------------------------------------------------- */
 
-static mc_status time_launches(const attention *t, const attention_race *race, const mc_plan *plan, attention_step step,
-                               const cuda_event marks[2], double *us, mc_diag *diag) {
+static mc_status time_launches(const attention *t, const attention_race *race, const mc_plan *plan,
+                               attention_step step, const cuda_event marks[2], double *us, mc_diag *diag) {
     float ms = 0;
     mc_status status = CUDA_CALL(race->driver, diag, EventRecord, marks[0], race->stream);
     for (int i = 0; i < LAUNCHES && status == MC_OK; i++)
@@ -32,8 +32,8 @@ static mc_status time_launches(const attention *t, const attention_race *race, c
 }
 
 /* The least of some turns, the first of which is not counted. */
-static mc_status time_plan(const attention *t, const attention_race *race, const mc_plan *plan, attention_step step,
-                           double *us, mc_diag *diag) {
+static mc_status time_plan(const attention *t, const attention_race *race, const mc_plan *plan,
+                           attention_step step, double *us, mc_diag *diag) {
     cuda_event marks[2] = {NULL, NULL};
     double turn;
     *us = 0;
@@ -74,7 +74,8 @@ static void tell(const attention_race *race, attention_step step, double us, con
 }
 
 /* Whoever cannot run is told of, and passed over. */
-static void enter(attention *t, const attention_race *race, attention_step step, const candidate *of, leader *best) {
+static void enter(attention *t, const attention_race *race, attention_step step, const candidate *of,
+                  leader *best) {
     mc_plan_config config = attention_config(t, step);
     mc_diag *diag = mc_diag_create();
     mc_plan *plan = NULL;
@@ -107,7 +108,8 @@ static mc_status enter_spec(attention *t, const attention_race *race, attention_
     mc_status found = status == MC_OK ? candidates_find(&problem, &target, &file, 1, &list, why) : status;
     if (status == MC_OK && found != MC_OK && found != MC_CANNOT)
         status = mc_fail(diag, found, "%s", mc_diag_text(why));
-    if (found == MC_CANNOT && race->told) printf("    %-8s %s\n", attention_step_names[step], mc_diag_text(why));
+    if (found == MC_CANNOT && race->told)
+        printf("    %-8s %s\n", attention_step_names[step], mc_diag_text(why));
     for (size_t i = 0; i < list.count && i < race->most; i++) enter(t, race, step, &list.items[i], best);
     candidates_free(&list);
     mc_diag_destroy(why);

@@ -8,8 +8,8 @@
 typedef struct attention_race {
     const cuda_driver *driver; /* NULL: the simulator, where the last one that can run wins */
     cuda_stream stream;
-    size_t most;  /* kernels of a spec that take part, the best estimates first */
-    bool told;    /* each one's time is printed */
+    size_t most; /* kernels of a spec that take part, the best estimates first */
+    bool told;   /* each one's time is printed */
 } attention_race;
 
 /* Of each step the plan that there is and kernels of tests/gpu/attention_*.lua; the fastest plan stays. */

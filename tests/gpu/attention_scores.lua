@@ -6,3 +6,4 @@ tile_k   = {128, 64}
 reads    = {"chunks", "lines"}
 prefetch = {"on", "off"}
 window   = {"open", 1024}
+run      = {4, 2, 1}
