@@ -8,13 +8,13 @@
 /* -- matrix-gen */
 
 typedef struct gen_options {
-    int64_t rows, cols, m, vec, seed; /* 0 or -1: not given */
+    int64_t rows, cols, m, vec, seed, band; /* 0 or -1: not given */
     double sparsity, cv;
     int law;
     const char *output;
 } gen_options;
 
-enum { LAW_UNIFORM = 1, LAW_REALISTIC = 2 };
+enum { LAW_UNIFORM = 1, LAW_REALISTIC, LAW_BAND, USUAL_BAND = 256 };
 
 static const cmd_option gen_table[] = {
     {"rows", 0, OPTION_INTEGER, offsetof(gen_options, rows), "R", 0, INT32_MAX,
@@ -23,10 +23,12 @@ static const cmd_option gen_table[] = {
     {"vec", 0, OPTION_INTEGER, offsetof(gen_options, vec), "V", 1, 64, "rows of a nonzero vector"},
     {"cols", 0, OPTION_INTEGER, offsetof(gen_options, cols), "C", 0, INT32_MAX, "columns"},
     {"sparsity", 0, OPTION_REAL, offsetof(gen_options, sparsity), "S", 0, 1, "0 (full) to 1 (empty)"},
-    {"law", 0, OPTION_CHOICE, offsetof(gen_options, law), "uniform|realistic", 0, 0,
-     "how row lengths vary (uniform)"},
+    {"law", 0, OPTION_CHOICE, offsetof(gen_options, law), "uniform|realistic|band", 0, 0,
+     "how row lengths vary (uniform); band: the columns around the diagonal, others at random"},
     {"cv", 0, OPTION_REAL, offsetof(gen_options, cv), "X", 0, 4,
      "realistic: coefficient of variation of row lengths (0.3)"},
+    {"band", 0, OPTION_INTEGER, offsetof(gen_options, band), "W", 0, INT32_MAX,
+     "band: columns around the diagonal that are all there (256)"},
     {"seed", 0, OPTION_INTEGER, offsetof(gen_options, seed), "S", 0, INT64_MAX, "seed (1)"},
     {"output", 'o', OPTION_TEXT, offsetof(gen_options, output), "FILE.smtx", 0, 0,
      "where to (standard output)"},
@@ -50,6 +52,8 @@ static int check_gen(gen_options *options) {
     if (isnan(options->sparsity)) return cmd_usage("matrix-gen: --sparsity is missing");
     if (!isnan(options->cv) && options->law != LAW_REALISTIC)
         return cmd_usage("matrix-gen: --cv goes with --law realistic");
+    if (options->band >= 0 && options->law != LAW_BAND)
+        return cmd_usage("matrix-gen: --band goes with --law band");
     return settle_rows(options);
 }
 
@@ -62,21 +66,33 @@ static void print_smtx(const mc_csr *csr) {
     printf("\n");
 }
 
+static mc_status generate(const gen_options *options, mc_csr *csr, mc_diag *diag) {
+    const mc_pattern pattern = {.rows = options->rows,
+                                .cols = options->cols,
+                                .sparsity = options->sparsity,
+                                .law =
+                                    options->law == LAW_REALISTIC ? MC_PATTERN_REALISTIC : MC_PATTERN_UNIFORM,
+                                .cv = isnan(options->cv) ? 0.3 : options->cv,
+                                .seed = (uint64_t)options->seed};
+    const mc_banded banded = {.rows = options->rows,
+                              .cols = options->cols,
+                              .sparsity = options->sparsity,
+                              .band = options->band >= 0 ? options->band : USUAL_BAND,
+                              .seed = (uint64_t)options->seed};
+    return options->law == LAW_BAND ? mc_csr_generate_banded(&banded, csr, diag)
+                                    : mc_csr_generate(&pattern, csr, diag);
+}
+
 static int gen_run(int argc, char **argv) {
-    gen_options options = {.rows = -1, .cols = -1, .m = -1, .seed = 1, .sparsity = NAN, .cv = NAN};
+    gen_options options = {
+        .rows = -1, .cols = -1, .m = -1, .band = -1, .seed = 1, .sparsity = NAN, .cv = NAN};
     int exit_status;
     if (!cmd_parse(&cmd_matrix_gen, argc, argv, &options, NULL, &exit_status)) return exit_status;
     exit_status = check_gen(&options);
     if (exit_status != CMD_DONE) return exit_status;
-    mc_pattern pattern = {.rows = options.rows,
-                          .cols = options.cols,
-                          .sparsity = options.sparsity,
-                          .law = options.law == LAW_REALISTIC ? MC_PATTERN_REALISTIC : MC_PATTERN_UNIFORM,
-                          .cv = isnan(options.cv) ? 0.3 : options.cv,
-                          .seed = (uint64_t)options.seed};
     mc_diag *diag = mc_diag_create();
     mc_csr csr;
-    mc_status status = mc_csr_generate(&pattern, &csr, diag);
+    mc_status status = generate(&options, &csr, diag);
     if (status == MC_OK && options.output != NULL) status = mc_csr_write_smtx(options.output, &csr, diag);
     if (status == MC_OK && options.output == NULL) print_smtx(&csr);
     mc_csr_free(&csr);

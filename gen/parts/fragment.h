@@ -68,6 +68,12 @@ static inline int sampled_index_place(int slot, int groups) {
     int mma = slot / MC_SAMPLED_SLOTS, half = slot / 8 % 2, group = slot % 8;
     return group * 2 * groups + 2 * mma + half;
 }
+/* The same where each lane group has runs of RUN neighbouring slots: its indices are those of a run of the
+   first 8 RUN slots, then of a run of the next ones. A run of 1 is the order above. */
+static inline int sampled_run_place(int slot, int groups, int run) {
+    int runs = slot / (8 * run), group = slot % (8 * run) / run;
+    return group * 2 * groups + run * runs + slot % run;
+}
 
 /* The format sampled-windows has the same array, but each of its words says itself for which slot of the item
    it is. The low bits have the slot's column, counted from its window's first, and the bits above have the

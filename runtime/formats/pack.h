@@ -53,8 +53,8 @@ MC_API int64_t mc_pack_most(const mc_kernel *kernel, mc_type type);
    all padding where it has fewer. Its other strides follow from row_ptr[b] on. */
 typedef struct mc_strided {
     int stride; /* vectors, a multiple of 32 */
-    /* heads of a row block, 1 to 32: as many as warps share it. 0: strides lie row block by row block, with
-       stride 32 and values of 8 bits in the order MC_ORDER_SRBCRS32 */
+    /* heads of a row block, 1 to 32: as many as warps share it. 0: strides lie row block by row block, and
+       values are whole elements, with stride 32 in the order MC_ORDER_SRBCRS32 */
     int heads;
     mc_coding coding; /* of integers mc_digits */
     bool int4;        /* strided-bcrs-int4, for an mma of 4-bit integers: stride 32 or 64 */
@@ -66,7 +66,7 @@ typedef struct mc_strided {
      values   s8 [strides * stride * rows]  for each group of 32 slots [rows][32] (slot_value_offset), 0 for
                                             padding
    Floats take two bytes each, as they are: [vec][32] of them for each group, 0 for padding, so that a lane's
-   eight of a row lie side by side.
+   eight of a row lie side by side. So do integers without heads, two bytes each, one, or half of one.
    Of integers the rows are [planes][vec]: a plane holds a digit of each value, in a byte. Values of at most 8
    bits have one, which is the value, those of 12 and 16 bits two (mc_digits), the low one first. Digits
    OFFSET: the last row is 1 for each vector.

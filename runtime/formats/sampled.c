@@ -31,6 +31,10 @@ typedef struct plan {
 } plan;
 
 static int64_t item_slots(const mc_sampled *form) { return (int64_t)form->groups * MC_SAMPLED_SLOTS; }
+/* Where the index of SLOT stands. */
+static int index_place(const mc_sampled *form, int slot) {
+    return sampled_run_place(slot, form->groups, form->run > 1 ? form->run : 1);
+}
 static int64_t windows_of(const mc_sampled *form, int64_t cols) {
     return cols / form->window + (cols % form->window != 0);
 }
@@ -112,7 +116,7 @@ static void put_indices(const plan *p, const item *it, const int32_t *columns, i
                                             .pair_bit = form->pair_bit},
                             columns, indices);
     else
-        for (int i = 0; i < item_slots(form); i++) indices[sampled_index_place(i, form->groups)] = columns[i];
+        for (int i = 0; i < item_slots(form); i++) indices[index_place(form, i)] = columns[i];
 }
 
 static void put_all_indices(const plan *p, const item *items, int64_t count, int32_t *col_idx) {
@@ -128,6 +132,10 @@ static void put_all_indices(const plan *p, const item *items, int64_t count, int
 static mc_status check_form(const mc_sampled *form, mc_diag *diag) {
     if (form->groups != 1 && form->groups != 2 && form->groups != 4 && form->groups != 8)
         return mc_fail(diag, MC_USAGE, "items of %d groups: must be 1, 2, 4 or 8", form->groups);
+    if (form->run != 0 && form->run != 1 && form->run != 2 && (form->run != 4 || form->groups == 1))
+        return mc_fail(diag, MC_USAGE,
+                       "runs of %d slots in items of %d groups: must be 1, 2 or 4, of one group 1 or 2",
+                       form->run, form->groups);
     if (form->window < MC_OPEN)
         return mc_fail(diag, MC_USAGE, "windows of %" PRId64 " columns", form->window);
     if (form->windows && (form->window < 1 || form->window > SAMPLED_MAX_WINDOW))
@@ -360,7 +368,7 @@ static mc_status find_items(const mc_packed *packed, source *s, mc_diag *diag) {
 static void get_listed(const source *s, const int32_t *col_idx) {
     int64_t slots = item_slots(s->form);
     for (int64_t i = 0; i < s->count * slots; i++)
-        s->columns[i] = col_idx[i - i % slots + sampled_index_place((int)(i % slots), s->form->groups)];
+        s->columns[i] = col_idx[i - i % slots + index_place(s->form, (int)(i % slots))];
 }
 
 /* WINDOW_PTR may hold anything: what is taken from it is compared in the end. */
@@ -425,6 +433,7 @@ static mc_status form_of(const mc_kernel *kernel, mc_sampled *form, mc_diag *dia
     *form = (mc_sampled){.groups = (int)mc_kernel_field(kernel, "groups"),
                          .window = mc_kernel_field(kernel, "window"),
                          .values = mask != NULL && strcmp(mask, "values") == 0,
+                         .run = (int)mc_kernel_field(kernel, "run"),
                          .windows = strcmp(format, format_sampled_windows.name) == 0};
     if (staging != NULL && strcmp(staging, "tma") == 0) form->pair_bit = TENSOR_COPIES_BIT;
     return mc_order_of(kernel, &form->order, diag);
@@ -465,7 +474,7 @@ const packed_format format_sampled_list = {.name = "sampled-list",
                                            .kind = MATRIX_VECTORS,
                                            .unit = MC_U8,
                                            .cols = "n",
-                                           .form = "vec order groups window mask",
+                                           .form = "vec order groups window mask run",
                                            .pack = pack,
                                            .pack_values = pack_values,
                                            .slots = slots_of,

@@ -40,6 +40,7 @@ typedef struct mc_sampled {
     int64_t window; /* columns; 0 or MC_OPEN: one window has them all */
     mc_order order;
     bool values; /* C is multiplied by the mask's values */
+    int run;     /* sampled-list: neighbouring slots that a lane group has: 2, 4; 0 or 1: each eighth slot */
     /* The format is sampled-windows: window is 1 to 65536, and at [g][2 j + h] col_idx has for row 8 h + g of
        the item's mma j a column, counted from the window's first, | its slot in the item << 16; the sign
        where that slot has no vector. Slots are in such an order that of rows 2 q and 2 q + 1 one has a column
@@ -48,7 +49,8 @@ typedef struct mc_sampled {
     int pair_bit; /* 0: even and odd columns; 2: as tensor copies want it */
 } mc_sampled;
 /*   items        s32[items][4]               row block, first slot, slots (padding is counted), 0
-     col_idx      s32[items][8][2 * groups]   the column of the item's slot 16 j + 8 h + g at [g][2 j + h];
+     col_idx      s32[items][8][2 * groups]   the column of the item's slot 16 j + 8 h + g at [g][2 j + h],
+                                              with runs of slot 8 run j + run g + i at [g][run j + i];
                                               -1: padding, or beyond the item's slots
      window_ptr   s32[windows + 1]            the first item of each window; where form.windows only
      mask_values  f32, in C's order and of C's size, 0 at padding; where form.values only

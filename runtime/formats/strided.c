@@ -99,7 +99,7 @@ static mc_status check_form(const mc_strided *form, mc_diag *diag) {
 static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stride_layout *layout,
                              mc_diag *diag) {
     value_code code;
-    mc_type unit = form->int4 ? MC_U4 : code_unit(type, MC_U8);
+    mc_type unit = form->int4 ? MC_U4 : form->heads == 0 ? type : code_unit(type, MC_U8);
     mc_status status = check_form(form, diag);
     if (status == MC_OK) status = code_make(type, form->coding, unit, &code, diag);
     if (status != MC_OK) return status;

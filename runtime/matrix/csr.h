@@ -46,6 +46,19 @@ typedef struct mc_pattern {
 /* Same arguments, same matrix, on every machine. */
 MC_API mc_status mc_csr_generate(const mc_pattern *pattern, mc_csr *csr, mc_diag *diag);
 
+/* The mask of vectorSparse's and Magicube's attention: the `band` columns around the diagonal are there, and
+   each entry outside of them with the probability that makes the sparsity. The diagonal ends in the last
+   column, whatever the number of rows, which are row blocks there. */
+typedef struct mc_banded {
+    int64_t rows, cols;
+    double sparsity; /* of the whole */
+    int64_t band;
+    uint64_t seed;
+} mc_banded;
+
+/* MC_USAGE where the band alone is more than the sparsity leaves. */
+MC_API mc_status mc_csr_generate_banded(const mc_banded *pattern, mc_csr *csr, mc_diag *diag);
+
 /* -- For the readers ---------------------------------------------------------------------------------- */
 
 /* Zeroed arrays for the given shape. On failure *CSR is zeroed. */

@@ -45,7 +45,8 @@ static bool uniform_row(builder *b, mcrt_random *random, double sparsity) {
     return true;
 }
 
-static bool uniform(builder *b, const mc_pattern *pattern) {
+static bool uniform(builder *b, const void *of) {
+    const mc_pattern *pattern = of;
     mcrt_random random = random_start(pattern->seed, 0);
     for (int64_t row = 0; row < pattern->rows; row++) {
         if (!uniform_row(b, &random, pattern->sparsity)) return false;
@@ -139,7 +140,8 @@ static bool realistic_row(builder *b, columns *c, mcrt_random *random, int64_t l
     return true;
 }
 
-static bool realistic(builder *b, const mc_pattern *pattern) {
+static bool realistic(builder *b, const void *of) {
+    const mc_pattern *pattern = of;
     columns c = {0};
     double *length = mcrt_array(pattern->rows, sizeof *length);
     bool done = length && create_columns(&c, pattern);
@@ -158,31 +160,116 @@ static bool realistic(builder *b, const mc_pattern *pattern) {
 
 enum { MOST_CV = 4 };
 
-static mc_status check_pattern(const mc_pattern *p, mc_diag *diag) {
-    if (p->rows < 0 || p->cols < 0 || p->cols > INT32_MAX)
+static mc_status check_shape(int64_t rows, int64_t cols, double sparsity, mc_diag *diag) {
+    if (rows < 0 || cols < 0 || cols > INT32_MAX)
         return mc_fail(diag, MC_USAGE,
                        "a pattern of %" PRId64 " x %" PRId64 ": rows must be 0 or more, columns 0 to %d",
-                       p->rows, p->cols, INT32_MAX);
-    if (!(p->sparsity >= 0 && p->sparsity <= 1))
-        return mc_fail(diag, MC_USAGE, "sparsity is %g, must be 0 to 1", p->sparsity);
+                       rows, cols, INT32_MAX);
+    if (!(sparsity >= 0 && sparsity <= 1))
+        return mc_fail(diag, MC_USAGE, "sparsity is %g, must be 0 to 1", sparsity);
+    return MC_OK;
+}
+
+static mc_status check_pattern(const mc_pattern *p, mc_diag *diag) {
+    mc_status status = check_shape(p->rows, p->cols, p->sparsity, diag);
+    if (status != MC_OK) return status;
     if (p->law == MC_PATTERN_REALISTIC && !(p->cv >= 0 && p->cv <= MOST_CV))
         return mc_fail(diag, MC_USAGE, "the coefficient of variation is %g, must be 0 to %d", p->cv, MOST_CV);
     return MC_OK;
+}
+
+typedef bool grow(builder *b, const void *pattern);
+
+/* Takes what HOW makes of PATTERN. */
+static mc_status generate(int64_t rows, int64_t cols, grow *how, const void *pattern, mc_csr *csr,
+                          mc_diag *diag) {
+    builder b = {0};
+    mc_status status = mcrt_csr_create(rows, cols, 0, &b.csr, diag);
+    if (status != MC_OK) return status;
+    if (how(&b, pattern)) {
+        *csr = b.csr;
+        return MC_OK;
+    }
+    mc_csr_free(&b.csr);
+    return mc_fail(diag, MC_NOMEM, "no memory for a pattern of %" PRId64 " x %" PRId64, rows, cols);
 }
 
 mc_status mc_csr_generate(const mc_pattern *pattern, mc_csr *csr, mc_diag *diag) {
     *csr = (mc_csr){0};
     mc_status status = check_pattern(pattern, diag);
     if (status != MC_OK) return status;
-    builder b = {0};
-    status = mcrt_csr_create(pattern->rows, pattern->cols, 0, &b.csr, diag);
-    if (status != MC_OK) return status;
-    bool done = pattern->law == MC_PATTERN_UNIFORM ? uniform(&b, pattern) : realistic(&b, pattern);
-    if (!done) {
-        mc_csr_free(&b.csr);
-        return mc_fail(diag, MC_NOMEM, "no memory for a pattern of %" PRId64 " x %" PRId64, pattern->rows,
-                       pattern->cols);
+    return generate(pattern->rows, pattern->cols, pattern->law == MC_PATTERN_UNIFORM ? uniform : realistic,
+                    pattern, csr, diag);
+}
+
+/* -- Band */
+
+/* The columns of a row that are in the band: half of it before the middle of the row's part of the diagonal,
+   half behind it, as far as there are columns. */
+typedef struct band_part {
+    int64_t first, count;
+} band_part;
+
+static band_part band_of(const mc_banded *p, int64_t row) {
+    int64_t middle = (int64_t)(((double)row + .5) * (double)p->cols / (double)p->rows);
+    int64_t first = middle - p->band / 2, end = first + p->band;
+    if (first < 0) first = 0;
+    if (end > p->cols) end = p->cols;
+    return (band_part){first, end - first};
+}
+
+/* Entries in the band. */
+static int64_t band_total(const mc_banded *p) {
+    int64_t total = 0;
+    for (int64_t row = 0; row < p->rows; row++) total += band_of(p, row).count;
+    return total;
+}
+
+/* Columns outside of the band are counted as if it were not there. */
+static bool band_row(builder *b, mcrt_random *random, band_part band, double log_sparsity) {
+    int64_t outside = b->csr.cols - band.count, col = next_kept(random, log_sparsity, 0, outside);
+    for (; col < band.first; col = next_kept(random, log_sparsity, col + 1, outside))
+        if (!append(b, (int32_t)col)) return false;
+    for (int64_t i = 0; i < band.count; i++)
+        if (!append(b, (int32_t)(band.first + i))) return false;
+    for (; col < outside; col = next_kept(random, log_sparsity, col + 1, outside))
+        if (!append(b, (int32_t)(band.count + col))) return false;
+    return true;
+}
+
+/* The logarithm of the sparsity outside of the band. Of -0 next_kept keeps nothing. */
+static double outer_log(const mc_banded *p) {
+    double all = (double)p->rows * (double)p->cols, outside = all - (double)band_total(p);
+    double left = outside > 0 ? p->sparsity * all / outside : 1;
+    if (left >= 1) return -0.0;
+    return left > 0 ? portable_log(left) : -INFINITY;
+}
+
+static bool banded(builder *b, const void *of) {
+    const mc_banded *pattern = of;
+    mcrt_random random = random_start(pattern->seed, 4);
+    double log_sparsity = outer_log(pattern);
+    for (int64_t row = 0; row < pattern->rows; row++) {
+        if (!band_row(b, &random, band_of(pattern, row), log_sparsity)) return false;
+        b->csr.row_ptr[row + 1] = b->csr.nnz;
     }
-    *csr = b.csr;
-    return MC_OK;
+    return true;
+}
+
+static mc_status check_band(const mc_banded *p, mc_diag *diag) {
+    if (p->band < 0 || p->band > p->cols)
+        return mc_fail(diag, MC_USAGE,
+                       "a band of %" PRId64 " columns: must be 0 to the %" PRId64 " there are", p->band,
+                       p->cols);
+    double all = (double)p->rows * (double)p->cols, left = 1 - (double)band_total(p) / fmax(all, 1);
+    if (all == 0 || p->sparsity <= left) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "sparsity is %g: a band of %" PRId64 " columns leaves %g at most",
+                   p->sparsity, p->band, left);
+}
+
+mc_status mc_csr_generate_banded(const mc_banded *pattern, mc_csr *csr, mc_diag *diag) {
+    *csr = (mc_csr){0};
+    mc_status status = check_shape(pattern->rows, pattern->cols, pattern->sparsity, diag);
+    if (status == MC_OK) status = check_band(pattern, diag);
+    return status == MC_OK ? generate(pattern->rows, pattern->cols, banded, pattern, csr, diag) : status;
 }

@@ -216,8 +216,8 @@ static int64_t elements_of(const mc_dense *shape) {
     return last_row * shape->ld + shape->cols + (mc_type_bytes(shape->type) == 0 && shape->cols % 2 != 0);
 }
 
-/* What kernels take of the matrix's values at once, wherever operands may lie. */
-enum { VALUES_ALIGN = 8 };
+/* Of the matrix's values, kernels take so many at once, wherever operands may lie. */
+enum { VALUES_AT_ONCE = 8 };
 
 /* Every product's operand lies as the first one is promised to. */
 static mc_status check_stride(const plan_problem *problem, const operand_row *operand, const mc_dense *shape,
@@ -229,8 +229,8 @@ static mc_status check_stride(const plan_problem *problem, const operand_row *op
     mc_status status = check_size(name, stride, diag);
     if (status == MC_OK) status = check_whole_bytes(name, stride, shape->type, diag);
     if (status != MC_OK) return status;
-    unsigned align = problem->align;
-    if (operand->kind == OPERAND_VALUES && align < VALUES_ALIGN) align = VALUES_ALIGN;
+    unsigned align = problem->align, values = (unsigned)mc_type_size(shape->type, VALUES_AT_ONCE);
+    if (operand->kind == OPERAND_VALUES && align < values) align = values;
     if (mc_type_size(shape->type, stride) % align == 0) return MC_OK;
     return mc_fail(diag, MC_CANNOT,
                    "%s is %" PRId64 " elements of %s: products would not begin at multiples of %u bytes",

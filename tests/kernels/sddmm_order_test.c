@@ -29,6 +29,8 @@ static const struct run {
     {{MC_SAMPLE_ONE, false}, "groups=1 layout=rows align=1", 32, 36, 0, 1, 0},
     {{MC_SAMPLE_CHAINS, true}, "groups=1", 128, 100, 100, 0, 0},
     {{MC_SAMPLE_CHAINS, true}, "groups=2", 32, 32, 32, 0, 0},
+    {{MC_SAMPLE_CHAINS, true}, "groups=2 order=srbcrs32 run=4", 32, 32, 32, 0, 0},
+    {{MC_SAMPLE_LINES, true}, "groups=2 reads=lines order=srbcrs16 run=2", 32, 104, 0, 1, 15},
     {{MC_SAMPLE_CHAINS, true}, "groups=1", 32, 12, 12, 0, 0},
     {{MC_SAMPLE_CHAINS, true}, "groups=1 layout=rows", 32, 28, 28, 0, 0},
     {{MC_SAMPLE_LINES, true}, "groups=2 reads=lines", 32, 104, 0, 1, 15},
@@ -129,12 +131,25 @@ static void free_problem(problem *p) {
 
 /* -- Sums ---------------------------------------------------------------------------------------------- */
 
+/* C without padding. */
+static mc_status collect(const mc_kernel *kernel, const mc_vsparse *mask, mc_dense *c, mc_diag *diag) {
+    mc_order order;
+    mc_dense vectors;
+    mc_status status = mc_order_of(kernel, &order, diag);
+    if (status == MC_OK) status = mc_sampled_collect(mask, order, c, &vectors, diag);
+    if (status != MC_OK) return status;
+    mc_dense_free(c);
+    *c = vectors;
+    return MC_OK;
+}
+
 static void check_sums(session *s, const struct run *run, const mc_kernel *kernel, const problem *p,
                        const char *fields) {
     const mc_sddmm product = {.mask = &p->mask, .a = &p->a, .b = &p->b};
     mc_dense got = {0}, want = {0};
     long wrong = 0;
     mc_status status = mc_sddmm_run(s->device, kernel, NULL, &product, NULL, &got, s->diag);
+    if (status == MC_OK) status = collect(kernel, &p->mask, &got, s->diag);
     if (status == MC_OK)
         status = mc_reference_sddmm_ordered(&p->mask, &p->a, &p->b, p->layout, &run->order, &want, s->diag);
     CHECK(status == MC_OK, "%s: %s", fields, mc_diag_text(s->diag));

@@ -87,6 +87,49 @@ static void test_statistics(mc_diag *diag) {
     }
 }
 
+/* A row's columns from FIRST on, before END: how many there are. */
+static int64_t kept_in(const mc_csr *csr, int64_t row, int64_t first, int64_t end) {
+    int64_t count = 0;
+    for (int64_t i = csr->row_ptr[row]; i < csr->row_ptr[row + 1]; i++)
+        count += csr->col_idx[i] >= first && csr->col_idx[i] < end;
+    return count;
+}
+
+/* The band is whole, and cut off at the ends; what is outside of it is spread evenly over both sides. */
+static void test_band(mc_diag *diag) {
+    enum { LENGTH = 4096, VEC = 8, BLOCKS = LENGTH / VEC, BAND = 256, HALF = BAND / 2 };
+    const mc_banded p = {BLOCKS, LENGTH, .9, BAND, 5};
+    mc_csr csr;
+    int64_t left = 0, right = 0;
+    expect_ok("generate", mc_csr_generate_banded(&p, &csr, diag), diag);
+    CHECK(well_formed(&csr) && csr_checksum(&csr) == 0xa76e9cac577126dbu, "0x%016llx",
+          (unsigned long long)csr_checksum(&csr));
+    for (int64_t b = 0; b < BLOCKS; b++) {
+        int64_t middle = VEC * b + VEC / 2, first = middle > HALF ? middle - HALF : 0,
+                end = middle + HALF < LENGTH ? middle + HALF : LENGTH;
+        CHECK(kept_in(&csr, b, first, end) == end - first, "row block %lld", (long long)b);
+        left += kept_in(&csr, b, 0, first), right += kept_in(&csr, b, end, LENGTH);
+    }
+    CHECK(fabs((double)left / (double)right - 1) < .03, "%lld and %lld", (long long)left, (long long)right);
+    CHECK(fabs(1 - (double)csr.nnz / LENGTH / BLOCKS - .9) < .001, "%lld", (long long)csr.nnz);
+    mc_csr_free(&csr);
+}
+
+static void test_band_limits(mc_diag *diag) {
+    static const struct {
+        mc_banded pattern;
+        int64_t nnz;
+    } limits[] = {{{50, 70, 0, 8, 1}, 3500}, {{50, 70, 1, 0, 1}, 0}, {{50, 70, 0, 70, 1}, 3500},
+                  {{0, 70, .5, 8, 1}, 0},    {{50, 0, .5, 0, 1}, 0}, {{4, 32, .75, 8, 1}, 32},
+                  {{1, 64, .75, 16, 1}, 16}, {{3, 64, 0, 1, 1}, 192}};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        mc_csr csr;
+        expect_ok("generate", mc_csr_generate_banded(&limits[i].pattern, &csr, diag), diag);
+        CHECK(csr.nnz == limits[i].nnz && well_formed(&csr), "case %zu: %lld", i, (long long)csr.nnz);
+        mc_csr_free(&csr);
+    }
+}
+
 static void test_limits(mc_diag *diag) {
     static const struct {
         mc_pattern pattern;
@@ -127,10 +170,29 @@ static void test_refused(mc_diag *diag) {
     }
 }
 
+static void test_band_refused(mc_diag *diag) {
+    static const struct {
+        mc_banded pattern;
+        const char *message;
+    } refused[] = {{{5, 5, .5, -1, 1}, "a band of -1 columns: must be 0 to the 5 there are"},
+                   {{5, 5, .5, 6, 1}, "a band of 6 columns"},
+                   {{5, -1, .5, 0, 1}, "a pattern of 5 x -1"},
+                   {{5, 5, NAN, 0, 1}, "sparsity is nan"},
+                   {{4, 32, .9, 8, 1}, "sparsity is 0.9: a band of 8 columns leaves 0.75 at most"}};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        mc_csr csr;
+        mc_status status = mc_csr_generate_banded(&refused[i].pattern, &csr, diag);
+        expect_failure("generate", status, MC_USAGE, diag, refused[i].message);
+    }
+}
+
 int main(void) {
     mc_diag *diag = mc_diag_create();
     test_checksums(diag);
     test_statistics(diag);
+    test_band(diag);
+    test_band_limits(diag);
+    test_band_refused(diag);
     test_limits(diag);
     test_refused(diag);
     mc_diag_destroy(diag);

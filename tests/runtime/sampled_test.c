@@ -220,7 +220,8 @@ static int64_t slots_of(const mc_vsparse *mask, int64_t block, mc_order order) {
 /* The column of slot I of item N; -1: none. -2: no index says so, or two do. */
 static int32_t column_at(const mc_packed *packed, const mc_sampled *form, int64_t n, int i) {
     const int32_t *indices = (const int32_t *)mc_packed_find(packed, "col_idx")->data + n * 16 * form->groups;
-    if (!form->windows) return indices[(i % 8 * form->groups + i / 16) * 2 + i / 8 % 2];
+    int run = form->run > 1 ? form->run : 1;
+    if (!form->windows) return indices[i % (8 * run) / run * 2 * form->groups + i / (8 * run) * run + i % run];
     const mc_packed_array *window_ptr = mc_packed_find(packed, "window_ptr");
     const int32_t *first = window_ptr->data;
     int64_t window = 0;
@@ -345,8 +346,14 @@ static void test_masks(mc_diag *diag) {
             for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
                 for (int i = 0; i < 5; i++) {
                     mc_vsparse mask = make_mask(&patterns[p], vecs[i], diag);
-                    mc_sampled form = {1 << i % 4, windows[w], orders[order], i % 2 == 0, false, 0};
+                    mc_sampled form = {.groups = 1 << i % 4,
+                                       .window = windows[w],
+                                       .order = orders[order],
+                                       .values = i % 2 == 0};
                     check_mask(&mask, &form, diag);
+                    form.run = i % 4 > 0 && w % 2 == 0 ? 4 : 2;
+                    check_mask(&mask, &form, diag);
+                    form.run = 1;
                     form.windows = form.window > 0;
                     if (form.windows) check_mask(&mask, &form, diag);
                     form.pair_bit = 2;
@@ -500,6 +507,8 @@ static void test_refused(mc_diag *diag) {
                  {{.groups = 1, .window = 8, .windows = true, .pair_bit = 1},
                   "pairs of columns by bit 1: must be 0 or 2"},
                  {{.groups = 3}, "items of 3 groups"},
+                 {{.groups = 1, .run = 4}, "runs of 4 slots in items of 1 groups: must be 1, 2 or 4"},
+                 {{.groups = 4, .run = 3}, "runs of 3 slots"},
                  {{.groups = 16}, "items of 16 groups"},
                  {{.groups = 1, .window = -2}, "windows of -2 columns"},
                  {{.groups = 1, .window = 0, .windows = true}, "windows of 0 columns: must be 1 to 65536"},

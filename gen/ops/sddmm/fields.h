@@ -37,6 +37,7 @@ enum {
     F_LDB,
     F_INTERLEAVE,
     F_STAGING,
+    F_RUN,
     SDDMM_FIELDS
 };
 

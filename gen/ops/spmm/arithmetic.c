@@ -20,6 +20,7 @@ spmm_arithmetic spmm_plan_arithmetic(const int64_t *point, bool gathers, bool ex
         .stride = (int)point[F_STRIDE],
         .k = point[F_K],
         .exact = exact,
+        .given_bits = point[F_HEADS] ? 8 : side_value_bits((int)point[F_LHS]),
     };
     math.kind->plan(point, gathers, &math, complaints);
     if (!real && !side_is_integer((int)point[F_RHS]))

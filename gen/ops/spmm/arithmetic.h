@@ -33,6 +33,10 @@ typedef struct spmm_arithmetic {
     const char *value_type; /* of such a piece of a value */
     int stride, depth;      /* nonzero vectors of a stride, and of an mma: its k */
     bool joins_halves;      /* ring: an mma takes both halves of a stride, 32 slots, and not one */
+    /* Gather: another kernel may write A's values, element after element, of so many bits; else 8, of packed
+       bytes. WHOLE: a lane loads elements that an mma does not take as they are, and takes them apart */
+    int given_bits;
+    bool whole;
     int64_t k;
     bool exact;        /* sums are wider than accumulators: totals */
     int flush_strides; /* then accumulators are added to totals after so many strides; 0: once, at the end */
@@ -45,16 +49,18 @@ typedef struct spmm_arithmetic {
 typedef struct spmm_use {
     int tile_n, warps, threads;
     bool through_shared; /* gather: rows of B go through shared memory */
-    bool given_values;   /* gather: another kernel may write the values of A, which are then bytes */
+    bool given_values;   /* gather: another kernel may write the values of A */
     bool more_registers; /* ring: of scales and biases by columns */
     bool resident;       /* ring */
 } spmm_use;
 
 /* How the values of a stride lie in packed arrays that gather kernels read: `groups` of `depth` slots, each
-   with the values of every mma. A lane has `regs` registers of values of an mma, `count` values. */
+   with the values of every mma. A lane has `regs` registers of values of an mma, `count` values. It has them
+   by `loads` of `load_regs` registers: one for each mma, or of whole elements one for each 8 rows. */
 typedef struct spmm_values {
     int groups, regs, count;
-    int group_bytes, mma_bytes; /* from a group to the next, from an mma's values to the next one's */
+    int loads, load_regs;
+    int group_bytes, load_bytes; /* from a group to the next, from what a load takes to the next one's */
     int stride_bytes;
 } spmm_values;
 
@@ -116,10 +122,14 @@ static inline int spmm_mma_rows(const spmm_arithmetic *math, int mma) {
     return math->kind->mma_rows(math, mma);
 }
 static inline spmm_values spmm_values_of(const spmm_arithmetic *math) { return math->kind->values(math); }
-/* Registers of a lane's values of a stride. */
+/* Registers of a lane's values of a stride; and of its loads of them. */
 static inline int spmm_value_regs(const spmm_arithmetic *math) {
     spmm_values values = spmm_values_of(math);
     return values.regs * math->mma * values.groups;
+}
+static inline int spmm_load_regs(const spmm_arithmetic *math) {
+    spmm_values values = spmm_values_of(math);
+    return values.load_regs * values.loads * values.groups;
 }
 
 /* How many mma `depth` slots take for TILE_N columns of C; and how many 8-bit m16n8k32 one of them takes the

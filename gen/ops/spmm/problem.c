@@ -123,7 +123,8 @@ void spmm_plan_values(spmm_plan *plan, int stride_bytes) {
 spmm_batch spmm_batch_of(const spmm_plan *plan) {
     int residual_bits = 8 * out_residual_bytes(&plan->output);
     return (spmm_batch){
-        {{"values", "values_stride", "elements from one product's values to the next's", 8},
+        {{"values", "values_stride", "elements from one product's values to the next's",
+          plan->math.given_bits},
          {"b", "b_stride", "elements from one product's B to the next's", plan->math.b_bits},
          {"c", "c_stride", "elements from one product's C to the next's",
           out_element_bits(plan->output.element)},

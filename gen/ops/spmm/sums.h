@@ -117,6 +117,7 @@ typedef struct spmm_emitters {
     void (*gathered_multiply)(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value);
     void (*gathered_note)(const spmm_gathered *g);
     void (*gathered_join)(spmm_gathered *g, int half, const mc_reg *row, int units);
+    void (*gathered_take_apart)(const spmm_gathered *g, const mc_reg *loaded, const mc_reg *value);
     void (*gathered_multiply_joined)(spmm_gathered *g, int step, int units, const mc_reg *value);
     spmm_pairs (*pairs_begin)(spmm_sums *sums, int loads);
     void (*pairs_multiply)(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step);
@@ -146,6 +147,10 @@ static inline void sums_settle(spmm_sums *s, int odd_column, mc_reg more) {
     spmm_emitters_of(s)->settle(s, odd_column, more);
 }
 
+/* Of arithmetic with whole elements of A: what was LOADED of a stride becomes VALUE, registers that mma take. */
+static inline void gathered_take_apart(const spmm_gathered *g, const mc_reg *loaded, const mc_reg *value) {
+    spmm_emitters_of(g->sums)->gathered_take_apart(g, loaded, value);
+}
 static inline void gathered_declare(spmm_gathered *g) { spmm_emitters_of(g->sums)->gathered_declare(g); }
 /* Multiplies a stride: ROW[step][slot][WORDS] by its values. */
 static inline void gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value) {

@@ -85,6 +85,9 @@ mc_digits mc_digits_of(const mc_kernel *kernel) {
 
 /* -- As a code */
 
+/* Whether values are stored as they are, whatever their bits. */
+static bool is_whole(const value_code *code) { return code->unit == code->type; }
+
 static digit_code digits_of(const value_code *code) {
     return (digit_code){code->type, (mc_digits)code->coding, mc_type_bits(code->unit), code->pieces};
 }
@@ -101,6 +104,10 @@ static mc_status make(value_code *code, mc_diag *diag) {
 static void split(const value_code *code, int64_t value, int64_t pieces[CODE_PIECES]) {
     const digit_code d = digits_of(code);
     int8_t digits[DIGIT_MAX];
+    if (is_whole(code)) {
+        pieces[0] = value;
+        return;
+    }
     digit_split(&d, value, digits);
     for (int i = 0; i < d.count; i++) pieces[i] = digits[i];
 }
@@ -108,6 +115,7 @@ static void split(const value_code *code, int64_t value, int64_t pieces[CODE_PIE
 static int64_t join(const value_code *code, const int64_t pieces[CODE_PIECES]) {
     const digit_code d = digits_of(code);
     int8_t digits[DIGIT_MAX];
+    if (is_whole(code)) return pieces[0];
     for (int i = 0; i < d.count; i++) digits[i] = (int8_t)pieces[i];
     return digit_join(&d, digits);
 }

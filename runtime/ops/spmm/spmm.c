@@ -89,18 +89,22 @@ static mc_status check_own_factors(const plan_problem *p, mc_diag *diag) {
     return MC_OK;
 }
 
+/* What kernels take as another one wrote it. */
+static mc_status check_given(const plan_problem *p, mc_diag *diag) {
+    int bits = mc_type_bits(p->lhs);
+    if (bits != 4 && bits != 8 && bits != 16)
+        return mc_fail(diag, MC_CANNOT, "given_values wants a matrix of 4, 8 or 16 bits, this one is of %s",
+                       mc_type_text(p->lhs));
+    if (bits == 4 && mc_type_is_real(p->rhs))
+        return mc_fail(diag, MC_CANNOT, "given_values of %s want a b of integers, not of %s",
+                       mc_type_text(p->lhs), mc_type_text(p->rhs));
+    return p->exact ? mc_fail(diag, MC_CANNOT, "given_values has no exact sums: they are s32") : MC_OK;
+}
+
 static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *diag) {
     (void)matrix; /* which is lhs */
     mc_status status = check_product_sides("the matrix's type", "b", true, problem, diag);
-    if (status == MC_OK && problem->given_values && mc_type_bits(problem->lhs) != 8)
-        status = mc_fail(diag, MC_CANNOT, "given_values wants a matrix of s8 or u8, this one is of %s",
-                         mc_type_text(problem->lhs));
-    if (status == MC_OK && problem->given_values &&
-        (mc_type_is_real(problem->lhs) || mc_type_is_real(problem->rhs)))
-        status = mc_fail(diag, MC_CANNOT, "given_values wants integers, the matrix is of %s, b is %s",
-                         mc_type_text(problem->lhs), mc_type_text(problem->rhs));
-    if (status == MC_OK && problem->given_values && problem->exact)
-        status = mc_fail(diag, MC_CANNOT, "given_values has no exact sums: they are s32");
+    if (status == MC_OK && problem->given_values) status = check_given(problem, diag);
     const output_types types = {.s64 = true, .bytes = true, .pairs = true};
     if (status == MC_OK) status = check_product_output(&operator_spmm, problem, types, diag);
     return status == MC_OK ? check_own_factors(problem, diag) : status;

@@ -44,6 +44,24 @@ static void check_reads(const gather_plan *plan, mc_complaints *complaints) {
                  a->rhs.name, plan->items.tile_k);
 }
 
+/* A row's slots lie side by side in strides alone; and runs are whole where items begin with multiples of 16
+   slots of a row block. */
+static void check_run(const gather_plan *plan, mc_complaints *complaints) {
+    const sddmm_items *items = &plan->items;
+    int bytes = items->run * out_element_bytes(plan->problem.output.element);
+    if (items->run == 1) return;
+    if (!sddmm_stride(&plan->problem))
+        complain(complaints, F_RUN, "%d wants order = \"srbcrs16\" or \"srbcrs32\"", items->run);
+    else if (items->window != MC_OPEN)
+        complain(complaints, F_RUN, "%d wants window = \"open\": items begin anywhere else", items->run);
+    else if (plan->problem.mask == SDDMM_VALUES)
+        complain(complaints, F_RUN, "%d wants mask = \"pattern\"", items->run);
+    else if (plan->problem.align < bytes)
+        complain(complaints, F_RUN, "%d stores %d bytes at once: align = 16", items->run, bytes);
+    else if (items->run > 2 * items->groups)
+        complain(complaints, F_RUN, "%d wants groups of 2 or more", items->run);
+}
+
 static void check_lhs(const gather_plan *plan, mc_complaints *complaints) {
     if (plan->shared_bytes > STATIC_SHARED)
         complain(complaints, F_LHS_IN,
@@ -60,6 +78,7 @@ void sddmm_gather_check(const gather_plan *plan, mc_complaints *complaints) {
     check_reads(plan, complaints);
     check_registers(plan, complaints);
     check_lhs(plan, complaints);
+    check_run(plan, complaints);
     if (plan->problem.warps > GATHER_MAX_WARPS)
         complain(complaints, F_WARPS, "method = \"gather\" takes up to %d", GATHER_MAX_WARPS);
     if (plan->items.groups == 1 && !plan->prefetch)

@@ -83,7 +83,10 @@ static void emit_stores(gather_emitter *e) {
     mc_builder *b = e->b;
     mc_label end = label(b, "END");
     const char *own = gather_own_text(e->plan);
-    heading(b, "Store: rows 2 t and 2 t + 1 of the vectors in slots 16 j + %s and 16 j + 8 + %s", own, own);
+    if (e->plan->items.run > 1) heading(b, "Store: rows 2 t and 2 t + 1 of the runs of %s", own);
+    else
+        heading(b, "Store: rows 2 t and 2 t + 1 of the vectors in slots 16 j + %s and 16 j + 8 + %s", own,
+                own);
     for (int group = 0; group < e->plan->items.groups; group++) {
         if (group > 0) gather_emit_group_end(e, group, end);
         gather_emit_store(e, group);

@@ -37,6 +37,7 @@ void gather_emit_item(gather_emitter *e) {
 }
 
 void gather_emit_group_end(gather_emitter *e, int group, mc_label end) {
+    if (group % sddmm_run_groups(&e->plan->items) != 0) return;
     if (!e->last.id) e->last = pred(e->b, "last");
     sddmm_emit_group_end(e->b, item_count(e->words), group, e->last, end);
 }

@@ -27,12 +27,18 @@ static int set_slots(const gather_plan *plan) { return 8 / plan->abreast; }
 /* -- In words ----------------------------------------------------------------------------------------- */
 
 const char *gather_slots_text(const gather_plan *plan) {
+    if (plan->items.run > 1) return "of its runs";
     return has_lines(plan) ? "16 j + v, + 4, + 8, + 12" : "16 j + g and 16 j + 8 + g";
 }
 const char *gather_own_text(const gather_plan *plan) { return has_lines(plan) ? "4 h + v" : "g"; }
 
 void gather_note_set(const gather_emitter *e, const char *what, gather_set of) {
     const char *name = has_lines(e->plan) ? "v" : "g";
+    if (e->plan->items.run > 1) {
+        note(e->b, "%s the columns of indices %d and %d%s", what, 2 * of.group, 2 * of.group + 1,
+             of.set ? " of 4 + v" : "");
+        return;
+    }
     int slot = MC_SAMPLED_SLOTS * of.group + set_slots(e->plan) * of.set;
     note(e->b, "%s the columns in slots %d + %s and %d + %s", what, slot, name, slot + 8, name);
 }

@@ -86,13 +86,18 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
 
+/* What the contract says of col_idx, by the run. */
+static const char *const index_docs[SDDMM_MAX_RUN + 1] = {
+    [1] = "[8][2 * groups] an item: column of its slot 16 j + 8 h + g at [g][2 j + h]; -1: none",
+    [2] = "[8][2 * groups] an item: column of its slot 16 j + 2 g + i at [g][2 j + i]; -1: none",
+    [4] = "[8][2 * groups] an item: column of its slot 32 j + 4 g + i at [g][4 j + i]; -1: none",
+};
+
 static void contract(const void *data, mc_contract *c) {
     const gather_plan *plan = data;
     const sddmm_problem *p = &plan->problem;
     c->format = "sampled-list";
-    sddmm_add_items(&plan->items,
-                    "[8][2 * groups] an item: column of its slot 16 j + 8 h + g at [g][2 j + h]; -1: none",
-                    c);
+    sddmm_add_items(&plan->items, index_docs[plan->items.run], c);
     sddmm_add_mask_values(p, c);
     sddmm_add_matrices(p, 0, 0, c);
     sddmm_add_shapes(p, c);
@@ -116,6 +121,7 @@ static void facts(const void *data, mc_facts *facts) {
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const gather_plan *plan = data;
     size_t length = sddmm_items_name(&plan->problem, &plan->items, name);
+    if (plan->items.run > 1) length = sddmm_name_add(name, length, "_r%d", plan->items.run);
     if (plan->abreast > 1) sddmm_name_add(name, length, "_lines");
 }
 

@@ -109,8 +109,8 @@ static void emit_exchange(gather_emitter *e, int group, int octet) {
     }
 }
 
-void gather_emit_store(gather_emitter *e, int group) {
-    const mc_reg *sums[SDDMM_MAX_OCTETS];
+/* Settles GROUP's accumulators, of which the first set's are then its sums. */
+static void emit_settle(gather_emitter *e, int group) {
     for (int octet = 0; octet < octets_of(e); octet++) {
         for (int set = 0; set < e->plan->abreast; set++) {
             gather_set of = {group, set, octet};
@@ -118,7 +118,17 @@ void gather_emit_store(gather_emitter *e, int group) {
             if (keeps_both(e->plan)) sddmm_emit_settle(&e->multiplier, odd_part(e, of));
         }
         if (has_lines(e->plan)) emit_exchange(e, group, octet);
-        sums[octet] = gather_acc(e, (gather_set){group, 0, octet});
     }
-    sddmm_emit_store(&e->store, group, sums);
+}
+
+/* A run is stored with its last group. */
+void gather_emit_store(gather_emitter *e, int group) {
+    const mc_reg *sums[SDDMM_MAX_OCTETS * SDDMM_MAX_RUN];
+    int groups = sddmm_run_groups(&e->plan->items), first = group / groups * groups;
+    emit_settle(e, group);
+    if (group + 1 < first + groups) return;
+    for (int i = 0; i < groups * octets_of(e); i++)
+        sums[i] = gather_acc(e, (gather_set){first + i / octets_of(e), 0, i % octets_of(e)});
+    if (e->plan->items.run > 1) sddmm_emit_store_run(&e->store, first, sums);
+    else sddmm_emit_store(&e->store, group, sums);
 }

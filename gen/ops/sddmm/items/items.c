@@ -19,7 +19,8 @@ sddmm_items sddmm_items_of(const int64_t *point, bool says_slots, int at_once) {
                          .tile_k = (int)point[F_TILE_K],
                          .window = point[F_WINDOW],
                          .at_once = at_once ? at_once : (int)point[F_GROUPS],
-                         .says_slots = says_slots};
+                         .says_slots = says_slots,
+                         .run = (int)point[F_RUN]};
     write_docs(&items);
     return items;
 }

@@ -11,6 +11,7 @@
 
 enum {
     SDDMM_MAX_GROUPS = 8,
+    SDDMM_MAX_RUN = 4,
     SDDMM_MAX_PANEL = 512,                   /* bytes of a column of B in registers at once */
     SDDMM_MAX_ROWS = 128,                    /* the same of a row-major B, in k */
     SDDMM_MAX_TILE = 512,                    /* tile_k */
@@ -25,6 +26,7 @@ typedef struct sddmm_items {
     int64_t window; /* columns that the items of neighbouring warps are taken from; MC_OPEN: all */
     int at_once;    /* groups that are multiplied at once: so many have scales and mask values in registers */
     bool says_slots; /* an index says itself for which slot it is (fragment.h, sampled-windows) */
+    int run; /* neighbouring slots that a lane group has, and a lane stores at once; 1: each eighth one */
     char items_doc[160], index_extent[32];
 } sddmm_items;
 
@@ -97,7 +99,7 @@ typedef struct sddmm_ordered {
 
 /* Which slots of C this lane stores. */
 typedef struct sddmm_slots {
-    mc_reg first;    /* the slot of C from which this lane's indices count */
+    mc_reg first;    /* the slot of C from which this lane's indices count: its first one */
     mc_reg left;     /* slots that the item has from there on; gather: 0 in lanes that store nothing */
     mc_reg has_rows; /* says_slots: whether this lane has rows to store; none where all lanes have */
 } sddmm_slots;
@@ -114,6 +116,7 @@ typedef struct sddmm_store_scratch {
     mc_reg stores;     /* whether a slot is one of the item's, and this lane has rows of it */
     mc_reg in_item;    /* says_slots: the slot of an index, counted from the item's first */
     mc_reg has_vector; /* SR-BCRS: whether the slot is no padding */
+    mc_reg has_vectors[SDDMM_MAX_RUN];
     mc_reg slot, at, scale_at;
 } sddmm_store_scratch;
 
@@ -140,5 +143,10 @@ void sddmm_emit_group_factors(const sddmm_store *s, int group);
 /* Stores group GROUP's SUMS, of each octet: rows 2 t and 2 t + 1 of this lane's first slot of the group, then
    of its second. */
 void sddmm_emit_store(const sddmm_store *s, int group, const mc_reg *const sums[]);
+/* The same of a run of slots, whose first index is one of GROUP. SUMS are those of the run's groups, one group's
+   octets behind the other's. */
+void sddmm_emit_store_run(const sddmm_store *s, int group, const mc_reg *const sums[]);
+/* Groups that have a run's slots together. */
+static inline int sddmm_run_groups(const sddmm_items *items) { return items->run > 2 ? items->run / 2 : 1; }
 
 #endif

@@ -4,7 +4,7 @@
  * (fragment.h, frag_c_reg); of vectors of one row lanes of t = 0 have row 0. Its index number i is that of
  * row g + 8 (i % 2) of mma i / 2. It is for this slot of the item:
  *
- *   gather     8 i + g; of lines 8 i + 4 h + v (gather/lines.c)
+ *   gather     8 i + g; of lines 8 i + 4 h + v (gather/lines.c); in runs of R slots 8 R (i / R) + R g + i % R
  *   window     the slot that the index itself says (fragment.h)
  *
  * Slots lie in C as follows, with s = first + the item's slot, counted over all of C:
@@ -27,6 +27,7 @@ static void declare_slots(sddmm_store *s) {
     bool strides = sddmm_stride(s->problem) != 0;
     scratch->stores = pred(b, "stores");
     if (strides) scratch->slot = b32(b, "slot_stride"), scratch->has_vector = pred(b, "has_vector");
+    if (s->items->run > 1) pred_array(b, "has_vectors", s->items->run, scratch->has_vectors);
     if (strides || s->items->says_slots) scratch->at = b64(b, "c_at");
     if (!s->items->says_slots) return;
     scratch->in_item = b32(b, "slot_in_item");
@@ -39,6 +40,7 @@ static void declare_slots(sddmm_store *s) {
 /* Sets the slots from OWN on, once the item is known. */
 static void emit_slots(sddmm_store *s, mc_reg own) {
     mc_builder *b = s->b;
+    if (s->items->run > 1) own = mul_s32(b, "run", own, I(s->items->run));
     mc_reg left = b32(b, "slots_left");
     EMIT(b, sub_s32, left, item_count(s->item_words), own);
     s->slots = (sddmm_slots){.first = add_s32(b, "slot", item_first(s->item_words), own), .left = left};
@@ -50,7 +52,8 @@ static void emit_slots(sddmm_store *s, mc_reg own) {
 
 /* How far the slot of index I lies behind the lane's first one. */
 static mc_operand slot_offset(const sddmm_store *s, int i) {
-    return s->items->says_slots ? s->scratch.in_item : I(8 * i);
+    int run = s->items->run;
+    return s->items->says_slots ? s->scratch.in_item : I(8 * run * (i / run) + i % run);
 }
 
 /* Sets in_item for index I. In BCRS order an index without a vector lies beyond the item's slots, the more so
@@ -191,7 +194,7 @@ void sddmm_declare_store(sddmm_store *s, mc_reg first_column) {
     }
     declare_scale(s, first_column);
     s->c = (sddmm_ordered){"c_lane", load_array(b, "c"), .log_bytes = log2_of(out_element_bytes(element))};
-    out_declare_scratch(&s->elements, b, element, 2);
+    out_declare_scratch(&s->elements, b, element, s->items->run > 2 ? s->items->run : 2);
 }
 
 void sddmm_emit_item_factors(sddmm_store *s, mc_reg own) {
@@ -265,4 +268,48 @@ void sddmm_emit_store(const sddmm_store *s, int group, const mc_reg *const sums[
             of.sum[row] = sums[row / 2][frag_c_reg(half, row % 2)];
         emit_slot(s, &of);
     }
+}
+
+/* -- Runs --------------------------------------------------------------------------------------------- */
+
+/* A run: its first index, and of each of the lane's rows the sums of all its slots. */
+typedef struct run_sums {
+    int index;
+    mc_reg sum[SDDMM_MAX_LANE_ROWS][SDDMM_MAX_RUN];
+} run_sums;
+
+/* Makes words to be stored of row ROW. */
+static const mc_reg *emit_run_elements(const sddmm_store *s, const run_sums *run, int row) {
+    mc_builder *b = s->b;
+    const out_kind *output = &s->problem->output;
+    bool scaled = out_is_scaled(output->element);
+    for (int i = 0; i < s->items->run; i++) {
+        const slot_sums of = {.index = run->index + i};
+        mc_reg sum = run->sum[row][i], value = scaled ? s->elements.real[i] : sum;
+        if (scaled) out_scale(b, output, sum, terms_of(s, &of, row), value);
+        EMIT(b, selp_b32, value, value, I(0), s->scratch.has_vectors[i]);
+    }
+    return scaled ? out_pack(b, output->element, &s->elements, NULL, s->items->run) : run->sum[row];
+}
+
+static void emit_run(const sddmm_store *s, const run_sums *run) {
+    mc_builder *b = s->b;
+    out_element element = s->problem->output.element;
+    for (int i = 0; i < s->items->run; i++)
+        EMIT(b, setp_ge, s->scratch.has_vectors[i], s->index[run->index + i], I(0));
+    emit_stores(s, run->index);
+    mc_operand at = emit_element(s, &s->c, run->index);
+    for (int row = 0; row < sddmm_lane_rows(s->problem); row++)
+        out_store(b, s->scratch.stores, row_at(s, &s->c, at, row), element, s->items->run,
+                  emit_run_elements(s, run, row));
+}
+
+void sddmm_emit_store_run(const sddmm_store *s, int group, const mc_reg *const sums[]) {
+    run_sums run = {.index = 2 * group};
+    int octets = sddmm_octets(s->problem);
+    note(s->b, "the run of group %d", group);
+    for (int i = 0; i < s->items->run; i++)
+        for (int row = 0; row < 2 * octets; row++)
+            run.sum[row][i] = sums[i / 2 * octets + row / 2][frag_c_reg(i % 2, row % 2)];
+    emit_run(s, &run);
 }

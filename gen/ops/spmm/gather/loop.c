@@ -26,7 +26,8 @@ static bool is_ahead(const gather_emitter *e, const gather_path *path) {
 static walk declare_walk(gather_emitter *e, const gather_path *path) {
     mc_builder *b = e->b;
     walk w = {0};
-    if (e->plan->prefetch) b32_array(b, "this_value", spmm_value_regs(&e->plan->base.math), w.value);
+    const spmm_arithmetic *math = &e->plan->base.math;
+    if (e->plan->prefetch || math->whole) b32_array(b, "this_value", spmm_value_regs(math), w.value);
     else memcpy(w.value, e->stream.value, sizeof w.value);
     if (is_ahead(e, path)) w.more_indices = pred(b, "more_indices");
     return w;
@@ -126,15 +127,23 @@ static void emit_single_steps(gather_emitter *e, const gather_lane_rows *r, walk
 
 /* -- A path ------------------------------------------------------------------------------------------- */
 
+/* Sets w->value to what the stream has loaded. */
+static void take_values(gather_emitter *e, const walk *w) {
+    const spmm_arithmetic *math = &e->plan->base.math;
+    if (math->whole) gathered_take_apart(&e->gathered, e->stream.value, w->value);
+    else
+        for (int i = 0; i < spmm_value_regs(math); i++) EMIT(e->b, mov_b32, w->value[i], e->stream.value[i]);
+}
+
 static void emit_stride(gather_emitter *e, const gather_lane_rows *r, walk *w) {
     mc_builder *b = e->b;
     if (e->plan->prefetch) {
         note(b, "the values that were prefetched");
-        for (int i = 0; i < spmm_value_regs(&e->plan->base.math); i++)
-            EMIT(b, mov_b32, w->value[i], e->stream.value[i]);
+        take_values(e, w);
     } else {
         note(b, "indices and values of this stride");
         spmm_gather_emit_load_stride(e, w->stride, (mc_reg){0}, e->stream.has_values);
+        if (e->plan->base.math.whole) take_values(e, w);
     }
     if (r->single) emit_single_steps(e, r, w);
     else if (is_ahead(e, r->path)) emit_ahead(e, r, w);

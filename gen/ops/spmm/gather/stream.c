@@ -66,7 +66,8 @@ void spmm_gather_emit_index_lane(gather_emitter *e, const gather_path *path) {
         return;
     }
     spmm_values values = spmm_values_of(&e->plan->base.math);
-    note(b, "lane t: 8 indices at slot 8 t; lane: %d values at %d lane", values.count, values.regs * WORD);
+    note(b, "lane t: 8 indices at slot 8 t; lane: %d values at %d lane", values.count,
+         values.load_regs * WORD);
     EMIT(b, mad_wide, s->index_lane, e->at.place.t, I(MC_LANE_SLOTS * WORD), s->col_idx);
 }
 
@@ -75,7 +76,7 @@ static void declare_stride(gather_emitter *e) {
     mc_builder *b = e->b;
     const spmm_arithmetic *math = &e->plan->base.math;
     gather_stream *s = &e->stream;
-    int indices = e->plan->stride_steps * MC_LANE_SLOTS, values = spmm_value_regs(math);
+    int indices = e->plan->stride_steps * MC_LANE_SLOTS, values = spmm_load_regs(math);
     s->index_at = b64(b, "index_at"), s->value_at = b64(b, "value_at");
     b32_array(b, "index", indices, s->index);
     b32_array(b, "value", values, s->value);
@@ -95,7 +96,7 @@ void spmm_gather_emit_stream(gather_emitter *e) {
     declare_stride(e);
     s->index_lane = b64(b, "index_lane");
     spmm_gather_emit_index_lane(e, plan->wide.emitted ? &plan->wide : &plan->edge);
-    int lane_bytes = spmm_values_of(&plan->base.math).regs * WORD;
+    int lane_bytes = spmm_values_of(&plan->base.math).load_regs * WORD;
     s->value_lane = mad_wide(b, "value_lane", e->at.place.lane, I(lane_bytes), values);
     if (!plan->heads) emit_own_head(e);
     if (plan->prefetch) spmm_gather_emit_load_head(e);
@@ -137,15 +138,14 @@ static void load_vector(gather_emitter *e, mc_reg guard, const mc_opcode *ops, c
                      MC_OPERANDS(operand_vector(to + i, each), AT(e->stream.value_at, offset + i * WORD)));
 }
 
-/* Loads the registers of values of each mma. */
+/* Loads the registers of values. */
 static void load_values(gather_emitter *e, spmm_value_lanes with_values, const mc_opcode *ops) {
-    const spmm_arithmetic *math = &e->plan->base.math;
-    spmm_values k = spmm_values_of(math);
+    spmm_values k = spmm_values_of(&e->plan->base.math);
     int values = 0;
     for (int group = 0; group < k.groups; group++)
-        for (int m = 0; m < math->mma; m++, values += k.regs)
-            load_vector(e, with_values.mma[m], ops, &e->stream.value[values], k.regs,
-                        group * k.group_bytes + m * k.mma_bytes);
+        for (int i = 0; i < k.loads; i++, values += k.load_regs)
+            load_vector(e, with_values.mma[i], ops, &e->stream.value[values], k.load_regs,
+                        group * k.group_bytes + i * k.load_bytes);
 }
 
 /* These loads are relaxed: ptxas would move others down to their first use, behind those of row_ptr and of

@@ -102,9 +102,10 @@ static void check_tall_gathered(const spmm_arithmetic *math, spmm_use use, mc_co
 static void check_given_values(const spmm_arithmetic *math, mc_complaints *complaints) {
     if (math->integer.int4)
         complain(complaints, F_HEADS, "off takes no mma of 4-bit integers: mma = \"int8\"");
-    else if (math->integer.lhs.bits != 8)
-        complain(complaints, F_HEADS,
-                 "off wants lhs = \"s8\" or \"u8\", whose values are bytes as an SDDMM writes them");
+    else if (math->integer.lhs.bits == 12)
+        complain(complaints, F_HEADS, "off takes no values of 12 bits: 4, 8 or 16");
+    else if (math->integer.mode != DIGITS_TOP_SIGNED)
+        complain(complaints, F_HEADS, "off takes values as they are: digits = \"top-signed\"");
     else if (math->stride != MC_GROUP_SLOTS)
         complain(complaints, F_HEADS, "off wants stride = %d", MC_GROUP_SLOTS);
     else if (math->exact) complain(complaints, F_HEADS, "off has no exact sums: sum = \"wrap\"");

@@ -12,6 +12,7 @@ static const spmm_emitters emitters = {
     .gathered_declare = integer_gathered_declare,
     .gathered_multiply = integer_gathered_multiply,
     .gathered_note = integer_gathered_note,
+    .gathered_take_apart = integer_gathered_take_apart,
     .gathered_join = integer_gathered_join,
     .gathered_multiply_joined = integer_gathered_multiply_joined,
     .pairs_begin = integer_pairs_begin,

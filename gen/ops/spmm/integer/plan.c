@@ -30,6 +30,8 @@ static bool can_stack(const spmm_arithmetic *math, char why_not[WHY]) {
                  "the top digit of lhs = \"%s\" has a sign, the others have none: digits = \"balanced\" or "
                  "\"offset\"",
                  name);
+    else if (math->whole)
+        snprintf(why_not, WHY, "heads = \"off\": a lane takes the digits of its own values, none of others'");
     else if (math->integer.ones && columns > SPMM_MMA_ROWS)
         snprintf(why_not, WHY,
                  "%d digits of %d rows leave no column of the mma for the ones of digits = \"offset\"",
@@ -75,6 +77,7 @@ static void plan_digits(const int64_t *point, spmm_arithmetic *math, mc_complain
 static bool prefers_int4(const int64_t *point) {
     digit_side lhs = digit_sides[point[F_LHS]];
     bool usual = point[F_DIGITS] == DIGITS_TOP_SIGNED && !point[F_SUM] && mc_archs[point[FIELD_ARCH]].int4;
+    usual = usual && point[F_HEADS];
     bool in_bytes = digit_split_fits(point[F_PRECISION_SPLIT], lhs, DIGIT_BITS);
     bool in_nibbles = digit_split_fits(point[F_PRECISION_SPLIT], lhs, NIBBLE_BITS);
     return in_bytes == in_nibbles ? usual : in_nibbles;
@@ -112,6 +115,8 @@ void integer_plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_
     if (spmm_is_tall(math)) math->order = SPMM_PAPER;
     math->value_bytes = 1; /* as the ring has them, which takes no digits of 4 bits */
     math->value_type = "s8";
+    math->whole = math->given_bits != 8;
+    if (math->whole) math->value_type = math->lhs;
     plan_digits(point, math, complaints);
     of->times_16 = of->takes_halves && math->k <= spmm_exact_k(math); /* an open k is bounded instead */
     math->flush_strides = spmm_flush_strides(math);
@@ -127,14 +132,32 @@ int integer_mma_row(const spmm_arithmetic *math, int mma) {
     return mma * (spmm_is_tall(math) ? SPMM_MMA_ROWS : math->integer.planes * math->vec);
 }
 
+/* Of whole elements: a load brings those of 8 rows. */
+static spmm_values whole_values(const spmm_arithmetic *math) {
+    int bits = math->given_bits, row_bytes = MC_GROUP_SLOTS * bits / 8;
+    return (spmm_values){
+        .groups = 1,
+        .regs = MC_LANE_SLOTS * DIGIT_BITS / 32,
+        .count = MC_LANE_SLOTS,
+        .loads = integer_operands(math),
+        .load_regs = MC_LANE_SLOTS * bits / 32,
+        .group_bytes = row_bytes * math->vec,
+        .load_bytes = row_bytes * SPMM_MMA_ROWS,
+        .stride_bytes = row_bytes * math->vec,
+    };
+}
+
 spmm_values integer_values(const spmm_arithmetic *math) {
+    if (math->whole) return whole_values(math);
     int row_bytes = math->depth * math->integer.a.bits / 8;
     return (spmm_values){
         .groups = math->stride / math->depth,
         .regs = math->depth * math->integer.a.bits / (4 * 32),
         .count = math->depth / 4,
+        .loads = math->mma,
+        .load_regs = math->depth * math->integer.a.bits / (4 * 32),
         .group_bytes = row_bytes * integer_value_rows(math),
-        .mma_bytes = row_bytes * integer_mma_row(math, 1),
+        .load_bytes = row_bytes * integer_mma_row(math, 1),
         .stride_bytes = math->stride * integer_value_rows(math) * math->integer.a.bits / 8,
     };
 }

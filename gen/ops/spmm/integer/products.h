@@ -40,9 +40,10 @@ void integer_sums_zero(spmm_sums *s);
 void integer_sums_begin_rounds(spmm_sums *s);
 mc_reg integer_sums_end_stride(spmm_sums *s, mc_reg more);
 void integer_sums_settle(spmm_sums *s, int odd_column, mc_reg more);
-/* gathered.c, pairs.c */
+/* whole.c, gathered.c, pairs.c */
 void integer_gathered_declare(spmm_gathered *g);
 void integer_gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value);
+void integer_gathered_take_apart(const spmm_gathered *g, const mc_reg *loaded, const mc_reg *value);
 void integer_gathered_note(const spmm_gathered *g);
 void integer_gathered_join(spmm_gathered *g, int half, const mc_reg *row, int units);
 void integer_gathered_multiply_joined(spmm_gathered *g, int step, int units, const mc_reg *value);

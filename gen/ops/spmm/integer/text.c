@@ -44,6 +44,7 @@ static const char *windowed_doc(const spmm_arithmetic *math) {
 }
 
 const char *integer_values_doc(const spmm_arithmetic *math, bool windowed) {
+    if (math->whole) return "[vec][32] for each 32 slots, whole elements; 0 where padded";
     return windowed ? windowed_doc(math) : strided_doc(math);
 }
 

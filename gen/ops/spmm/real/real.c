@@ -66,14 +66,21 @@ static void check(const int64_t *point, const spmm_arithmetic *math, const char 
                      lacking[i].what);
 }
 
+/* Values are packed as another kernel writes them, but for those that are rounded, or made bytes. */
+static void check_given_values(const spmm_arithmetic *math, mc_complaints *complaints) {
+    if (math->given_bits != 8 * math->value_bytes || math->real.pair->a_form == REAL_ROUNDED)
+        complain(complaints, F_HEADS, "off takes no lhs = \"%s\" with floats: values of 8 or 16 bits",
+                 math->lhs);
+    else if (math->stride != MC_GROUP_SLOTS)
+        complain(complaints, F_HEADS, "off wants stride = %d", MC_GROUP_SLOTS);
+}
+
 static void check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
     if (use.through_shared)
         complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\", \"tma\" or \"async\"", math->lhs);
     if (spmm_is_tall(math) && use.tile_n == 128 && math->stride > MC_GROUP_SLOTS)
         complain(complaints, F_STRIDE, "vec = 16 with tile_n = 128 leaves registers for 32");
-    if (use.given_values)
-        complain(complaints, F_HEADS,
-                 "off wants integers on both sides, lhs = \"s8\" or \"u8\", whose values an SDDMM writes");
+    if (use.given_values) check_given_values(math, complaints);
 }
 
 /* Warps of a thread block, the one that copies included, whose registers ptxas 13 finds room for, but for a
@@ -103,8 +110,10 @@ static spmm_values values(const spmm_arithmetic *math) {
     return (spmm_values){.groups = groups,
                          .regs = MC_LANE_SLOTS * math->value_bytes / WORD,
                          .count = MC_LANE_SLOTS,
+                         .loads = math->mma,
+                         .load_regs = MC_LANE_SLOTS * math->value_bytes / WORD,
                          .group_bytes = group_bytes,
-                         .mma_bytes = row_bytes * SPMM_MMA_ROWS,
+                         .load_bytes = row_bytes * SPMM_MMA_ROWS,
                          .stride_bytes = groups * group_bytes};
 }
 
