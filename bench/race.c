@@ -37,7 +37,7 @@ static int rank_of(const race *r, const our_entry *e) {
 static void estimate_all(race *r) {
     const mc_gpu gpu = mc_device_gpu(r->track->gpu.device);
     mc_problem problem = mc_problem_of(&r->work->a, r->problem->shape.n, r->problem->b.ld);
-    problem.k = r->problem->shape.k;
+    problem.k = race_shape(r).k;
     problem.cold = r->track->rules.cold;
     for (size_t i = 0; i < r->track->variants.count; i++) {
         const variant *v = &r->track->variants.items[i];

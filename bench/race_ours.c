@@ -134,9 +134,10 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_ma
     const mc_device_info *info = mc_device_get_info(r->track->gpu.device);
     const mc_operator *op = operator_of(r->operation->op);
     const work_problem *p = r->problem;
-    mc_binding bindings[MAX_BINDINGS] = {{"m", p->shape.m},
-                                         {"n", p->shape.n},
-                                         {"k", p->shape.k},
+    const problem_shape s = race_shape(r);
+    mc_binding bindings[MAX_BINDINGS] = {{"m", s.m},
+                                         {"n", s.n},
+                                         {"k", s.k},
                                          {"lda", p->a.ld},
                                          {"ldb", p->b.ld},
                                          {"ldc", out_ld(r, v)},

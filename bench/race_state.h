@@ -90,12 +90,16 @@ static inline size_t race_factor_bytes(const race *r) {
 extern const float race_c_scale, race_zero;
 uint64_t race_one(const race *r); /* the address of a 1 in f32 */
 int64_t race_elements(const race *r, result_order order);
+/* The problem's own m, n and k, as its kernels call them. */
+problem_shape race_shape(const race *r);
 /* Whether sums are right within bounds, and results from a least to a greatest one. */
 bool race_is_within(const race *r);
 /* The sums in ORDER, once. */
 mc_status race_make_sums(race *r, result_order order);
 /* Writes C's elements to OUT as f32. */
 mc_status race_write_reals(race *r, const mc_dense *c, uint64_t out, mc_diag *diag);
+/* A make_sums of floats: the middle of each range, which for peers has an allowance of its own. */
+mc_status race_write_middles(race *r, our_sums *sums, mc_diag *diag);
 /* Where stands what KIND must be, whose sums there are; made when it is first asked for. */
 mc_status race_find_want(race *r, const want_kind *kind, want_place *place, mc_diag *diag);
 void race_drop_wants(race *r);

@@ -70,6 +70,11 @@ int64_t race_elements(const race *r, result_order order) {
     return order == ORDER_ROWS ? s->m * s->n : r->work->orders[order].elements;
 }
 
+problem_shape race_shape(const race *r) {
+    const problem_shape *s = &r->problem->shape;
+    return r->operation->turned ? (problem_shape){s->k, s->n, s->m} : *s;
+}
+
 /* What is left unwritten is wrong. */
 mc_status race_make_sums(race *r, result_order order) {
     our_sums *sums = &r->sums[order];
@@ -91,6 +96,18 @@ mc_status race_write_reals(race *r, const mc_dense *c, uint64_t out, mc_diag *di
         reals[i] = (float)mc_dense_real(c, (int64_t)i / c->cols, (int64_t)i % c->cols);
     mc_status status = mc_device_write(r->track->gpu.device, out, reals, count * sizeof *reals, diag);
     free(reals);
+    return status;
+}
+
+mc_status race_write_middles(race *r, our_sums *sums, mc_diag *diag) {
+    const float *least = r->problem->within.least.data, *most = r->problem->within.most.data;
+    float *middles = malloc((size_t)sums->elements * sizeof *middles + 1);
+    if (middles == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    for (int64_t i = 0; i < sums->elements; i++)
+        middles[i] = (float)(((double)least[i] + (double)most[i]) / 2);
+    mc_status status = mc_device_write(r->track->gpu.device, sums->address, middles,
+                                       (size_t)sums->elements * sizeof *middles, diag);
+    free(middles);
     return status;
 }
 

@@ -274,8 +274,10 @@ typedef struct mc_plan mc_plan;
    QUANTISE: C = A[m,n] with other elements, turned round as b_layout says: integers round(A / scale), or
           back, reals A * scale; of one type and without scales A's elements (docs/quantise.md).
    SOFTMAX: C = softmax(A) over the rows of the matrix, a mask of m x n; A, what an SDDMM writes, and C as
-          c_order says (docs/softmax.md). */
-typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM, MC_OP_QUANTISE, MC_OP_SOFTMAX } mc_op;
+          c_order says (docs/softmax.md).
+   SPMMT: C[k,n] = A^T B[m,n], the matrix is the pattern of A[m,k], whose values come with each execution in
+          the order MC_ORDER_BCRS: an SpMM's backward pass (docs/transposed.md). */
+typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM, MC_OP_QUANTISE, MC_OP_SOFTMAX, MC_OP_SPMMT } mc_op;
 
 /* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;
    plans of other shapes have the same one, or another where that should be faster. */
@@ -287,7 +289,7 @@ typedef struct mc_plan_config {
     mc_op op;
     mc_matrix *matrix;
     mc_type a, b, c; /* element types; a: of an SDDMM, an SpMM takes the matrix's */
-    int64_t n;       /* SpMM: columns of B and C */
+    int64_t n;       /* SpMM, spmmt: columns of B and C */
     int64_t k;       /* SDDMM: columns of A, rows of B */
     /* Leading dimensions in elements, those that the operator has;
        0: rows (of B by columns: columns) without gaps */
@@ -400,7 +402,7 @@ typedef struct mc_argument {
    and biases lie at multiples of 16 bytes, C at least at one of its element's size. */
 typedef struct mc_args {
     size_t size;
-    mc_address a; /* SDDMM, quantise, softmax */
+    mc_address a; /* SDDMM, quantise, softmax, spmmt */
     mc_address b, c;
     mc_address scale, bias; /* arrays: per row or column of C */
     float scale_value;      /* per tensor */

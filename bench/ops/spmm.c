@@ -157,22 +157,9 @@ static mc_status prepare(work *w, const work_plan *plan, mc_diag *diag) {
 
 /* -- On the device --------------------------------------------------------------------------------------- */
 
-/* The middle of each range, which for peers have an allowance of their own. */
-static mc_status write_middles(race *r, const our_sums *sums, mc_diag *diag) {
-    const float *least = r->problem->within.least.data, *most = r->problem->within.most.data;
-    float *middles = malloc((size_t)sums->elements * sizeof *middles + 1);
-    if (middles == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    for (int64_t i = 0; i < sums->elements; i++)
-        middles[i] = (float)(((double)least[i] + (double)most[i]) / 2);
-    mc_status status = mc_device_write(r->track->gpu.device, sums->address, middles,
-                                       (size_t)sums->elements * sizeof *middles, diag);
-    free(middles);
-    return status;
-}
-
 /* What the CPU multiplied. */
 static mc_status make_sums(race *r, our_sums *sums, mc_diag *diag) {
-    if (r->problem->want == NULL) return write_middles(r, sums, diag);
+    if (r->problem->want == NULL) return race_write_middles(r, sums, diag);
     return mc_device_write(r->track->gpu.device, sums->address, r->problem->want,
                            (size_t)sums->elements * sizeof(int32_t), diag);
 }

@@ -90,4 +90,26 @@ MC_API mc_status mc_sampled_dense_pack_values(const mc_vsparse *mask, const mc_s
 MC_API mc_status mc_sampled_dense_unpack(const mc_packed *packed, int vec, const mc_sampled_tiles *form,
                                          int64_t rows, int64_t cols, mc_vsparse *mask, mc_diag *diag);
 
+/* transposed-steps, the format of A^T B, which has A's values elsewhere: what each warp takes step by step.
+   A part is warp_k columns; there are as many as fill whole tiles of tile_k. Each part has the row blocks
+   in order, and of each one step at least, of at most `slots` of the part's vectors, which are neighbours.
+   Steps without vectors fill its last turn, and a turn of these comes behind the last part. Steps of the
+   row blocks of a stage, stage_rows rows of B, follow the word that says that it comes next, which is that
+   of a turn's first step. gen/parts/transposed.h has the bits.
+     part_ptr    s32[parts + 1]               first step of each part, and behind the last one's
+     steps       s32[steps + turn][2]         first vector; row of B in three stages, with bit 31 "next stage"
+     step_slots  s32[steps + turn][8][slots / 16]
+   MC_CANNOT where steps or vectors leave s32. */
+typedef struct mc_transposed {
+    int tile_k, warp_k; /* columns; tile_k is a multiple of warp_k, which is 64 to 1024 */
+    int slots;          /* 16 or 32 */
+    int turn;           /* steps */
+    int stage_rows;     /* a multiple of V, at least `turn` row blocks */
+} mc_transposed;
+MC_API mc_status mc_transposed_pack(const mc_vsparse *a, const mc_transposed *form, mc_packed *packed,
+                                    mc_diag *diag);
+/* The format has no values, so that there is nothing to do. MC_FORMAT where PACKED is not of A's pattern. */
+MC_API mc_status mc_transposed_pack_values(const mc_vsparse *a, const mc_transposed *form,
+                                           const mc_packed *packed, mc_diag *diag);
+
 #endif

@@ -1,0 +1,89 @@
+/* The emitters of a transposed product. */
+#ifndef MC_SPMMT_KERNEL_H
+#define MC_SPMMT_KERNEL_H
+
+#include "ops/spmmt/spmmt.h"
+
+enum {
+    SPMMT_MAX_TURN = 2 * SPMMT_MAX_AHEAD,
+    SPMMT_MAX_VALUES = SPMMT_MAX_AHEAD * SPMMT_MAX_MMA * 2 * 2,
+    SPMMT_MAX_ACC = SPMMT_MAX_MMA * 2 * SPMMT_MAX_HALVES * 4,
+    SPMMT_MAX_FRAGMENTS = 8,
+};
+
+/* The shapes as operands, and what rows take in memory. */
+typedef struct spmmt_shapes {
+    mc_operand m, n, k;
+    mc_reg b_row, c_row; /* bytes from row to row */
+} spmmt_shapes;
+
+/* Of a stage of B a thread copies the same piece of 16 bytes of every so-many-th row. */
+typedef struct spmmt_copier {
+    int count, step;   /* copies of a stage; rows from one to the next */
+    mc_reg row;        /* of B, the thread's first one of the next stage */
+    mc_reg from, to;   /* where its piece lies, and where in shared memory it goes */
+    mc_reg end;        /* behind the thread's place in the last stage */
+    mc_reg left, size; /* columns of C from the piece's first one on; bytes of the piece */
+    mc_reg wide;       /* whether rows of B lie so that 16 bytes can be copied */
+    mc_reg copies;     /* whether the thread copies; none: all do */
+} spmmt_copier;
+
+/* What a warp goes through. `word` and `step` are of each step of a turn: [step][mma], and its first vector
+   and its row of B. `value` is of each step that is asked for ahead: [step][mma][half][word]. */
+typedef struct spmmt_stream {
+    mc_reg steps_at, slots_at, left;
+    mc_reg step[2 * SPMMT_MAX_TURN], word[SPMMT_MAX_TURN * SPMMT_MAX_MMA];
+    mc_reg value[SPMMT_MAX_VALUES];
+} spmmt_stream;
+
+/* Where this lane finds what: its values in a vector of A, its 16 bytes in row 0 of the warp's
+   accumulators, its row in row 0 of B's stages and how far the next one is. */
+typedef struct spmmt_lane {
+    mc_reg a, acc, b, b_step;
+    mc_reg valued; /* whether it has values of A; none: all lanes have */
+} spmmt_lane;
+
+/* Registers of a step. `acc`: [mma][half][half of columns][4]; `at` and `there` of each [mma][half]. */
+typedef struct spmmt_sums {
+    mc_reg acc[SPMMT_MAX_ACC], fragment[SPMMT_MAX_FRAGMENTS];
+    mc_reg at[2 * SPMMT_MAX_MMA], there[2 * SPMMT_MAX_MMA];
+    mc_reg row, bits, vector_at, first_at, valued; /* scratch */
+} spmmt_sums;
+
+typedef struct spmmt_emitter {
+    mc_builder *b;
+    const spmmt_plan *plan;
+    thread_place place;
+    mc_reg shared, share;           /* addresses of the block's shared memory, of the warp's accumulators */
+    mc_reg part, side;              /* the warp's numbers along k and along n, in the tile */
+    mc_reg tile_column;             /* of C, the block's first one */
+    mc_reg first_row, first_column; /* of C, the warp's first ones */
+    spmmt_shapes shapes;
+    spmmt_copier copier;
+    spmmt_stream stream;
+    spmmt_lane lane;
+    spmmt_sums sums;
+} spmmt_emitter;
+
+/* -- copy.c */
+
+void spmmt_begin_copies(spmmt_emitter *e);
+/* Asks for the next stage, if there is one. PREFIX is of its labels and registers. */
+void spmmt_copy_stage(spmmt_emitter *e, const char *prefix);
+
+/* -- step.c */
+
+void spmmt_declare_steps(spmmt_emitter *e);
+/* Asks for what says where step STEP of the turn has its vectors, OFFSET steps on from the stream. */
+void spmmt_load_step(spmmt_emitter *e, int step, int offset);
+/* Asks for the values of step STEP of the turn. */
+void spmmt_load_values(spmmt_emitter *e, int step);
+/* Multiplies step STEP of the turn, and asks for what steps behind it will need. */
+void spmmt_take_step(spmmt_emitter *e, int step);
+
+/* -- store.c */
+
+void spmmt_zero_sums(spmmt_emitter *e);
+void spmmt_store(spmmt_emitter *e);
+
+#endif
