@@ -115,6 +115,11 @@ static mc_status find_sizes(sizing *z, const mc_kernel *kernel) {
 
 /* -- Leading dimensions */
 
+static bool is_fixed_otherwise(const mc_kernel *kernel, problem_member member, int64_t value) {
+    int64_t fixed = mc_kernel_field(kernel, problem_members[member].field);
+    return fixed > 0 && fixed != value;
+}
+
 /* That the kernel's copies need LD to be a multiple of; 0: any will do. */
 static int64_t unit_of(const mc_kernel *kernel, problem_member ld) {
     return mc_contract_of_shape(mc_kernel_contract(kernel), problem_members[ld].field).multiple;
@@ -134,13 +139,15 @@ static mc_status find_ld(product_session *s, const mc_kernel *kernel, const oper
     plan_problem *shape = &s->base.shape;
     if (!operand_is_there(shape, operand)) return refuse_ld(s, operand, diag);
     const mc_dense stored = operand_shape(shape, operand);
-    bool turned = operand_is_turned(shape, operand), any = s->base.options->variants == VARIANTS_BEST;
-    const member_title option = option_title(operand->ld),
-                       row = size_title(turned ? operand->rows : operand->cols);
-    int64_t usual = operand_tight(stored.type, stored.cols),
-            ld = operand_shape_or(options_of(s)->members[operand->ld], kernel,
-                                  problem_members[operand->ld].field, usual);
-    const operand_ld check = {option.text, row.text, ld, stored.cols, any ? 0 : unit_of(kernel, operand->ld)};
+    problem_member length = operand_is_turned(shape, operand) ? operand->rows : operand->cols;
+    const member_title option = option_title(operand->ld), row = size_title(length);
+    int64_t given = options_of(s)->members[operand->ld], usual = operand_tight(stored.type, stored.cols),
+            ld = operand_shape_or(given, kernel, problem_members[operand->ld].field, usual);
+    /* A length that the kernel does not take is refused as such later. */
+    bool any = s->base.options->variants == VARIANTS_BEST ||
+               (given == 0 && is_fixed_otherwise(kernel, length, stored.cols));
+    const operand_ld check = {option.text, row.text,    given > 0,
+                              ld,          stored.cols, any ? 0 : unit_of(kernel, operand->ld)};
     member_set(shape, operand->ld, ld);
     return operand_check_ld(&check, diag);
 }

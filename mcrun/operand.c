@@ -14,8 +14,15 @@ mc_status operand_check_ld(const operand_ld *ld, mc_diag *diag) {
         return mc_fail(diag, MC_USAGE, "%s is %lld, less than %s = %lld", ld->option, (long long)ld->value,
                        ld->row, (long long)ld->length);
     if (ld->unit == 0 || ld->value % ld->unit == 0) return MC_OK;
-    return mc_fail(diag, MC_USAGE,
-                   "%s is %lld, not a multiple of the %lld that the kernel needs: %lld is one", ld->option,
-                   (long long)ld->value, (long long)ld->unit,
-                   (long long)((ld->value / ld->unit + 1) * ld->unit));
+    long long next = (ld->value / ld->unit + 1) * ld->unit;
+    if (ld->given)
+        return mc_fail(diag, MC_USAGE,
+                       "%s is %lld, not a multiple of the %lld that the kernel needs: %lld is one",
+                       ld->option, (long long)ld->value, (long long)ld->unit, next);
+    return mc_fail(
+        diag, MC_USAGE,
+        "with %s = %lld and no %s it is %lld, not a multiple of the %lld that the kernel needs: %s "
+        "%lld is one",
+        ld->row, (long long)ld->length, ld->option, (long long)ld->value, (long long)ld->unit, ld->option,
+        next);
 }

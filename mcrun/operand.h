@@ -10,9 +10,10 @@ int64_t operand_shape_or(int64_t given, const mc_kernel *kernel, const char *fie
 /* The least leading dimension of rows of LENGTH elements. */
 int64_t operand_tight(mc_type type, int64_t length);
 
-/* A leading dimension that was asked for, and what it has to be. */
+/* A leading dimension, and what it has to be. */
 typedef struct operand_ld {
     const char *option, *row; /* "--ldb", and what a row's length is called: "N" */
+    bool given;               /* else it follows from the length */
     int64_t value, length;
     int64_t unit; /* that the kernel needs it to be a multiple of; 0: any will do */
 } operand_ld;

@@ -4,7 +4,7 @@
 op  = "sddmm"
 lhs = "bf16"                    -- A: dense, row-major; also f16, with rhs = "f16"
 rhs = "bf16"                    -- B: dense, [n][ldb]: the k values of a column side by side
-out = "bf16"                    -- C; also f16, f32, and with a scale s8, u8
+out = "bf16"                    -- C; also f16, f32, e4m3, e5m2, and with a scale s8, u8
 scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each row or column
 mask  = "pattern"               -- "values": C is multiplied by the mask's own values, f32
 vec = 8                         -- rows of a nonzero vector; also 4, 2

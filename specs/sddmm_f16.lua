@@ -4,7 +4,7 @@
 op  = "sddmm"
 lhs = "f16"                     -- A: dense, row-major; with the same rhs also bf16, tf32; e4m3 and e5m2 with either
 rhs = "f16"                     -- B: dense, [n][ldb]: the k values of a column side by side
-out = "f16"                     -- C; also bf16, f32, and with a scale s8, u8
+out = "f16"                     -- C; also bf16, f32, e4m3, e5m2, and with a scale s8, u8
 scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each row or column
 mask  = "pattern"               -- "values": C is multiplied by the mask's own values, f32
 vec = 8                         -- rows of a nonzero vector; also 16, 4, 2, 1

@@ -4,7 +4,7 @@
 op  = "spmm"
 lhs = "bf16"                    -- A: values of the nonzero vectors; also f16, with rhs = "f16"
 rhs = "bf16"                    -- B: dense, row-major
-out = "bf16"                    -- C: dense, row-major; also f16, f32, and with a scale s8, u8, s4, u4
+out = "bf16"                    -- C: dense, row-major; also f16, f32, e4m3, e5m2, and with a scale s8, u8, s4, u4
 scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each of its rows or columns
 bias  = "none"                  -- also "row", "column"
 vec = 8                         -- rows of a nonzero vector

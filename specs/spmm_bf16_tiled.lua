@@ -5,7 +5,7 @@ op   = "spmm"
 arch = "sm_90"
 lhs  = "bf16"                   -- A: values of the nonzero vectors
 rhs  = "bf16"                   -- B: dense, row-major; address and rows multiples of 16 bytes
-out  = "bf16"                   -- C: dense, row-major; also f16, f32, and with a scale s8, u8
+out  = "bf16"                   -- C: dense, row-major; also f16, f32, e4m3, e5m2, and with a scale s8, u8, s4, u4
 scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each of its rows or columns
 vec  = 8                        -- rows of a nonzero vector
 

@@ -5,7 +5,7 @@ op   = "spmm"
 arch = "sm_90"
 lhs  = "e4m3"                   -- A: values of the nonzero vectors; also e5m2
 rhs  = "e4m3"                   -- B: dense, row-major; address and rows multiples of 16 bytes; also e5m2, with either A
-out  = "f16"                    -- C: dense, row-major; also bf16, f32, and with a scale s8, u8, s4, u4, e4m3, e5m2
+out  = "f16"                    -- C: dense, row-major; also bf16, f32, e4m3, e5m2, and with a scale s8, u8, s4, u4
 scale = "row"                   -- an f32 for each row of C; also "none", but of integers, "tensor", "column"
 vec  = 8                        -- rows of a nonzero vector
 

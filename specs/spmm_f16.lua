@@ -4,7 +4,7 @@
 op  = "spmm"
 lhs = "f16"                     -- A: values of the nonzero vectors; also bf16, with rhs = "bf16"
 rhs = "f16"                     -- B: dense, row-major
-out = "f16"                     -- C: dense, row-major; also bf16, f32, and with a scale s8, u8, s4, u4
+out = "f16"                     -- C: dense, row-major; also bf16, f32, e4m3, e5m2, and with a scale s8, u8, s4, u4
 scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each of its rows or columns
 bias  = "none"                  -- also "row", "column"
 vec = 8                         -- rows of a nonzero vector

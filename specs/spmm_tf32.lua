@@ -4,7 +4,7 @@
 op  = "spmm"
 lhs = "tf32"                    -- A: values of the nonzero vectors, f32 in memory, rounded to a fraction of 10 bits
 rhs = "tf32"                    -- B: dense, row-major, f32 in memory; the kernel rounds it
-out = "f32"                     -- C: dense, row-major; also f16, bf16, and with a scale s8, u8, s4, u4
+out = "f32"                     -- C: dense, row-major; also f16, bf16, e4m3, e5m2, and with a scale s8, u8, s4, u4
 scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each of its rows or columns
 bias  = "none"                  -- also "row", "column"
 vec = 8                         -- rows of a nonzero vector

@@ -5,7 +5,7 @@ op   = "spmm"
 arch = "sm_90"
 lhs  = "tf32"                   -- A: values of the nonzero vectors, f32, rounded to tf32
 rhs  = "tf32"                   -- B: dense, row-major, f32; address and rows multiples of 16 bytes
-out  = "f32"                    -- C: dense, row-major; also f16, bf16, and with a scale s8, u8, s4, u4, e4m3, e5m2
+out  = "f32"                    -- C: dense, row-major; also f16, bf16, e4m3, e5m2, and with a scale s8, u8, s4, u4
 scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each of its rows or columns
 vec  = 8                        -- rows of a nonzero vector
 

@@ -92,10 +92,10 @@ float real_from_bits(mc_type type, uint32_t bits) {
     return value;
 }
 
-/* A carry out of the fraction is one step of the exponent, which ends at infinity. */
+/* A carry out of the fraction is one step of the exponent, which ends at infinity. A NaN may have its bits
+   among those alone that an mma ignores, and would be an infinity there. */
 uint32_t real_factor(mc_type type, uint32_t bits) {
     const uint32_t dropped = 1 << (23 - 10), nan = 0x7fffffff;
     if (element_rows[type].kind != ELEMENT_ROUNDED) return bits;
-    if (isnan(real_from_bits(type, bits))) return nan;
-    return (bits + dropped / 2) & -dropped;
+    return isnan(real_from_bits(type, bits)) ? nan : (bits + dropped / 2) & -dropped;
 }

@@ -12,7 +12,8 @@ uint32_t real_to_bits(mc_type type, float value);
 float real_most(mc_type type);
 float real_from_bits(mc_type type, uint32_t bits);
 /* What kernels multiply of an element BITS of TYPE: of tf32 it is rounded to a fraction of 10 bits, to
-   nearest, ties away from zero, as cvt.rna.tf32.f32 does; others are multiplied as they are. */
+   nearest, ties away from zero, as cvt.rna.tf32.f32 does, and a NaN is 0x7fffffff; others are multiplied as
+   they are. */
 uint32_t real_factor(mc_type type, uint32_t bits);
 
 #endif

@@ -128,9 +128,12 @@ expect 2 '--ldb is 255, less than N = 256' "$mcrun" spmm "$spec" m.smtx --device
 tiled=$(dirname "$spec")/spmm_l8r8_tiled.lua
 expect 2 '--ldb is 250, less than N = 256' "$mcrun" spmm "$tiled" m.smtx --device sim --ldb 250
 expect 2 '--ldb is 264, not a multiple of the 16 that the kernel needs: 272 is one' "$mcrun" spmm "$tiled" m.smtx --device sim --ldb 264
-expect 2 '--ldb is 65, not a multiple of the 16 that the kernel needs: 80 is one' "$mcrun" spmm "$tiled" m.smtx --device sim --n 65
-expect 2 '--ldb is 38, not a multiple of the 32 that' "$mcrun" spmm "$tiled" m.smtx --device sim --n 38 --set rhs=u4
-expect 2 '--ldb is 36, not a multiple of the 8 that' "$mcrun" spmm "$tiled" m.smtx --device sim --n 36 --set rhs=s16 --set tile_n=64
+expect 2 'with N = 65 and no --ldb it is 65, not a multiple of the 16 that the kernel needs: --ldb 80 is one' "$mcrun" spmm "$tiled" m.smtx --device sim --n 65
+expect 2 'with N = 38 and no --ldb it is 38, not a multiple of the 32 that' "$mcrun" spmm "$tiled" m.smtx --device sim --n 38 --set rhs=u4
+expect 2 'with N = 36 and no --ldb it is 36, not a multiple of the 8 that' "$mcrun" spmm "$tiled" m.smtx --device sim --n 36 --set rhs=s16 --set tile_n=64
+expect 2 'with N = 29 and no --ldb it is 29, not a multiple of the 8 that the kernel needs: --ldb 32 is one' "$mcrun" spmm "$(dirname "$spec")/spmm_f16_tiled.lua" m.smtx --device sim --n 29
+expect 1 'k is fixed at 256 in this kernel, the problem has 37' "$mcrun" sddmm "$(dirname "$spec")/sddmm_f16_window.lua" m.smtx --device sim --k 37
+expect 2 '--lda is 260, not a multiple of the 8 that the kernel needs: 264 is one' "$mcrun" sddmm "$(dirname "$spec")/sddmm_f16_window.lua" m.smtx --device sim --lda 260
 expect 2 '--ldc is 7, less than N = 8' "$mcrun" spmm "$spec" m.smtx --device sim --n 8 --ldc 7
 expect 1 '--bench: the simulator has no time to measure' "$mcrun" spmm "$spec" m.smtx --device sim --bench
 expect 2 'must be a .smtx, .mtx, .npy or .safetensors file' "$mcrun" matrix-info .

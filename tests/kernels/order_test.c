@@ -42,6 +42,13 @@ static uint32_t any(mc_type type, mcrt_random *random, int64_t i) {
     return ends ? endless(type, i % 3 == 0) : number(type, random);
 }
 
+/* Of tf32 also NaNs with nothing among the bits that an mma reads. B has none: an H200 makes them infinities. */
+static uint32_t any_of_a(mc_type type, mcrt_random *random, int64_t i) {
+    static const uint32_t low[] = {0x7f800001, 0x7f801000, 0xff800fff};
+    bool ends = element_rows[type].kind == ELEMENT_ROUNDED && i % 257 == 256;
+    return ends ? low[i / 257 % 3] : any(type, random, i);
+}
+
 static void make_operands(session *s, const mc_type types[2], int vec, int64_t n, int64_t ldb, mc_vsparse *a,
                           mc_dense *b) {
     const mc_pattern pattern = {9, COLUMNS, .5, MC_PATTERN_UNIFORM, .8, (uint64_t)n};
@@ -53,7 +60,7 @@ static void make_operands(session *s, const mc_type types[2], int vec, int64_t n
           "%s", mc_diag_text(s->diag));
     /* Infinities now and then: padding, whose values are zeros, must meet none of them. */
     for (int64_t i = 0; i < a->vectors * vec; i++)
-        mc_vsparse_set_value(a, i / vec, (int)(i % vec), any(types[0], &random, i));
+        mc_vsparse_set_value(a, i / vec, (int)(i % vec), any_of_a(types[0], &random, i));
     for (int64_t i = 0; i < COLUMNS * n; i++) mc_dense_set(b, i / n, i % n, any(types[1], &random, i));
     mc_csr_free(&csr);
 }

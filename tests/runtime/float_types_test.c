@@ -59,7 +59,9 @@ static void test_factors(void) {
         {0x3f800000, 0x3f800000}, {0x3f800fff, 0x3f800000}, {0x3f801000, 0x3f802000},
         {0xbf801000, 0xbf802000}, {0x3f803000, 0x3f804000}, {0x3fffffff, 0x40000000},
         {0x7f7fffff, 0x7f800000}, {0x7f800000, 0x7f800000}, {0x7fffffff, 0x7fffffff},
-        {0x00000fff, 0x00000000}, {0x80001000, 0x80002000}, {0x007fffff, 0x00800000}};
+        {0x00000fff, 0x00000000}, {0x80001000, 0x80002000}, {0x007fffff, 0x00800000},
+        {0x7f800001, 0x7fffffff}, {0x7f801000, 0x7fffffff}, {0xff800fff, 0x7fffffff},
+        {0xffc00000, 0x7fffffff}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint32_t got = real_factor(MC_TF32, cases[i][0]);
         CHECK(got == cases[i][1], "%#x becomes %#x", cases[i][0], got);
@@ -172,6 +174,21 @@ static void test_tf32(mc_diag *diag) {
     check_sum(&a, &c, -(1 + 0x1p-10) * (1 + 0x1p-10), -(1 + 0x1p-10) * (1 + 0x1p-10), diag);
 }
 
+/* A NaN whose bits an mma ignores, and which would be an infinity there. */
+static void test_low_nan(mc_diag *diag) {
+    int64_t row_ptr[] = {0, 1};
+    int32_t columns[] = {0};
+    uint32_t value = 0x7f800001;
+    float row = 1;
+    const mc_vsparse a = {MC_TF32, 1, 1, 1, 1, 1, row_ptr, columns, &value};
+    const mc_dense b = {MC_TF32, 1, 1, 1, &row};
+    const mc_gather_order order = {.stride = 32, .split = 1};
+    mc_dense ordered = {0};
+    CHECK(mc_reference_spmm_ordered(&a, &b, &order, &ordered, diag) == MC_OK, "%s", mc_diag_text(diag));
+    CHECK(isnan(mc_dense_real(&ordered, 0, 0)), "a NaN becomes %g", mc_dense_real(&ordered, 0, 0));
+    mc_dense_free(&ordered);
+}
+
 int main(void) {
     mc_diag *diag = mc_diag_create();
     scratch_begin();
@@ -182,6 +199,7 @@ int main(void) {
     test_beyond(diag);
     test_sums(diag);
     test_tf32(diag);
+    test_low_nan(diag);
     mc_diag_destroy(diag);
     return scratch_end();
 }
