@@ -108,6 +108,8 @@ static mc_status read_kernel(const mc_kernel *kernel, tune_kind *kind, mc_diag *
     plan_problem own;
     mc_status status = plan_problem_read(kernel, &own, diag);
     if (status != MC_OK) return mc_fail(diag, status, "such kernels are not tuned");
+    if (own.batch != 0)
+        return mc_fail(diag, MC_CANNOT, "no spec says how many products a batch has: mc_tune tunes them");
     status = tune_check(&own, diag);
     if (status != MC_OK) return status;
     const mc_operator *o = kind->op = operator_of(own.op);

@@ -15,5 +15,6 @@ warps    = {2, 4, 8, 1}          -- warps of a thread block
 tile_k   = {128, 256, 64}       -- k in registers at once: 256, 512 or 128 bytes of a column of B
 reads    = {"chunks", "lines"}  -- 64 or 128 bytes of a column of B at once
 prefetch = {"on", "off"}        -- load the next 16 columns of B before this group's mma
+run      = {1, 4}               -- order srbcrs16, srbcrs32: neighbouring slots that a lane stores at once
 
 -- m, n, k, lda, ldb stay open. To fix them: mcgen --set k=256 --set lda=256 --set ldb=256 ...

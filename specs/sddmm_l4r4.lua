@@ -14,5 +14,6 @@ warps    = {2, 4, 8}            -- warps of a thread block
 tile_k   = {256, 128, 512}      -- k in registers at once: 128, 64 or 256 bytes of a column of B
 reads    = {"chunks", "lines"}  -- 64 or 128 bytes of a column of B at once
 prefetch = {"on", "off"}        -- load the next 16 columns of B before this group's mma
+run      = {1, 4}               -- order srbcrs16, srbcrs32: neighbouring slots that a lane stores at once
 
 -- m, n, k, lda, ldb stay open. To fix them: mcgen --set k=256 --set lda=256 --set ldb=256 ...

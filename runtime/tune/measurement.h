@@ -27,6 +27,9 @@ typedef struct tune_operands {
        MOST: likewise, where C's elements may be anything from those of WANT to these; else NULL */
     unsigned char *want, *most;
     size_t want_bytes, guard;
+    /* Products of a batch, which all have the same operands, each in its own memory; 1: there is no batch.
+       From the C of one to that of the next, in bytes */
+    size_t products, c_step;
     tune_slab slab;
 } tune_operands;
 

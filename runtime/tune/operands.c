@@ -132,12 +132,30 @@ static mc_status size_c(tune_operands *o, const plan_problem *p, mc_diag *diag) 
     return MC_OK;
 }
 
+/* -- Batches */
+
+/* Bytes from an operand of a product to that of the next one; 0: they share it. */
+static size_t step_of(const plan_problem *p, const operand_row *operand, mc_type type) {
+    if (operand->stride == NO_MEMBER || p->batch < 2) return 0;
+    return (size_t)mc_type_size(type, member_get(p, operand->stride));
+}
+
+/* Repeats the part that was added last, an operand of BYTES of each product. */
+static mc_status repeat_part(tune_operands *o, tune_slab *slab, size_t step, size_t bytes, mc_diag *diag) {
+    if (step == 0 || o->products < 2) return MC_OK;
+    if (step < bytes)
+        return mc_fail(diag, MC_CANNOT, "products whose operands overlap are not tuned: those of %s",
+                       slab->parts[slab->count - 1].name);
+    return tune_slab_repeat(slab, o->products, step, diag);
+}
+
 /* -- The whole, on the host */
 
 mc_status tune_operands_make(measurement *m, mc_diag *diag) {
     const plan_problem *p = m->race->problem;
     tune_operands *o = &m->operands;
     mc_status status = copy_matrix(m, diag);
+    o->products = p->batch > 1 ? (size_t)p->batch : 1;
     if (status == MC_OK) status = operator_out_shape(m->operator, p, &o->matrix, &o->c, diag);
     if (status == MC_OK) status = size_c(o, p, diag);
     if (status == MC_OK) status = make_operands(m, diag);
@@ -198,6 +216,26 @@ static size_t offset_of(const plan_problem *p, mc_type type) {
     return p->align > element ? p->align : element;
 }
 
+/* C and its guards, with what lies between products. */
+static mc_status add_c(measurement *m, const operand_row *operand, mc_diag *diag) {
+    tune_operands *o = &m->operands;
+    o->c_step = step_of(m->race->problem, operand, o->c.type);
+    size_t more = (o->products - 1) * o->c_step, offset = offset_of(m->race->problem, o->c.type);
+    return tune_slab_add(&o->slab, operand->name, NULL, o->want_bytes + more, offset, diag);
+}
+
+static mc_status add_input(measurement *m, size_t i, mc_diag *diag) {
+    tune_operands *o = &m->operands;
+    const plan_problem *p = m->race->problem;
+    const operand_row *operand = &m->operator->operands[i];
+    mc_dense *input = &o->inputs[i];
+    size_t bytes = dense_bytes(input);
+    mc_status status =
+        tune_slab_add(&o->slab, operand->name, input->data, bytes, offset_of(p, input->type), diag);
+    if (status != MC_OK) return status;
+    return repeat_part(o, &o->slab, step_of(p, operand, input->type), bytes, diag);
+}
+
 static mc_status add_operand(measurement *m, size_t i, mc_diag *diag) {
     tune_operands *o = &m->operands;
     const plan_problem *p = m->race->problem;
@@ -208,11 +246,7 @@ static mc_status add_operand(measurement *m, size_t i, mc_diag *diag) {
     if (operand->kind == OPERAND_FACTOR)
         return tune_slab_add(&o->slab, operand->name, o->factors[i],
                              (size_t)operand_factors(p, operand) * sizeof(float), 0, diag);
-    mc_dense *input = &o->inputs[i];
-    if (operand->out)
-        return tune_slab_add(&o->slab, operand->name, NULL, o->want_bytes, offset_of(p, o->c.type), diag);
-    return tune_slab_add(&o->slab, operand->name, input->data, dense_bytes(input), offset_of(p, input->type),
-                         diag);
+    return operand->out ? add_c(m, operand, diag) : add_input(m, i, diag);
 }
 
 /* One for all kernels, which run one after another. */
@@ -234,12 +268,23 @@ static mc_status add_operands(measurement *m, mc_diag *diag) {
     return status;
 }
 
-static mc_status add_packed(tune_packing *p, mc_diag *diag) {
+/* The operand that packed array NAME stands for, whose values another kernel writes; NULL: none. */
+static const operand_row *given_operand(const measurement *m, const char *name) {
+    int i = operator_operand(m->operator, name);
+    if (i < 0 || m->operator->operands[i].kind != OPERAND_VALUES) return NULL;
+    return operand_is_there(m->race->problem, &m->operator->operands[i]) ? &m->operator->operands[i] : NULL;
+}
+
+static mc_status add_packed(measurement *m, tune_packing *p, mc_diag *diag) {
     mc_status status = MC_OK;
     for (size_t i = 0; i < p->packed.array_count && status == MC_OK; i++) {
         const mc_packed_array *array = &p->packed.arrays[i];
-        status = tune_slab_add(&p->slab, array->name, array->data,
-                               (size_t)mc_type_size(array->type, array->count), 0, diag);
+        const operand_row *given = given_operand(m, array->name);
+        size_t bytes = (size_t)mc_type_size(array->type, array->count);
+        status = tune_slab_add(&p->slab, array->name, array->data, bytes, 0, diag);
+        if (status == MC_OK && given != NULL)
+            status = repeat_part(&m->operands, &p->slab,
+                                 step_of(m->race->problem, given, m->race->matrix->type), bytes, diag);
     }
     return status;
 }
@@ -257,7 +302,7 @@ mc_status tune_operands_upload(measurement *m, mc_diag *diag) {
     int most = 1;
     for (size_t i = 0; i < m->packing_count; i++)
         if (m->packings[i].status == MC_OK)
-            m->packings[i].status = add_packed(&m->packings[i], m->packings[i].why);
+            m->packings[i].status = add_packed(m, &m->packings[i], m->packings[i].why);
     mc_status status = add_operands(m, diag);
     for (size_t i = 0; i < m->packing_count && status == MC_OK; i++) {
         tune_packing *p = &m->packings[i];

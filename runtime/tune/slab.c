@@ -8,19 +8,34 @@ mc_status tune_slab_add(tune_slab *slab, const char *name, const void *data, siz
     size_t begin = slab->set_bytes;
     if (bytes > SIZE_MAX / 4 || begin > SIZE_MAX / 4)
         return mc_fail(diag, MC_NOMEM, "no memory for %s of %zu bytes", name, bytes);
-    slab->parts[slab->count++] = (tune_part){name, data, bytes, begin + offset};
+    slab->parts[slab->count++] = (tune_part){name, data, bytes, begin + offset, 1, 0};
     slab->set_bytes = round_up(begin + offset + bytes);
     return MC_OK;
 }
 
+mc_status tune_slab_repeat(tune_slab *slab, size_t copies, size_t step, mc_diag *diag) {
+    tune_part *part = &slab->parts[slab->count - 1];
+    size_t more;
+    if (__builtin_mul_overflow(copies - 1, step, &more) || more > SIZE_MAX / 4)
+        return mc_fail(diag, MC_NOMEM, "no memory for %zu times %s of %zu bytes", copies, part->name, step);
+    part->copies = copies, part->step = step;
+    slab->set_bytes = round_up(part->place + more + part->bytes);
+    return MC_OK;
+}
+
+static mc_status write_part(mc_context *context, const tune_slab *slab, size_t i, int set, mc_diag *diag) {
+    const tune_part *part = &slab->parts[i];
+    mc_status status = MC_OK;
+    for (size_t copy = 0; copy < part->copies && status == MC_OK; copy++)
+        status = mc_device_write(context->device, tune_slab_address(slab, i, set) + copy * part->step,
+                                 part->data, part->bytes, diag);
+    return status;
+}
+
 static mc_status write_set(mc_context *context, const tune_slab *slab, int set, mc_diag *diag) {
     mc_status status = MC_OK;
-    for (size_t i = 0; i < slab->count && status == MC_OK; i++) {
-        const tune_part *part = &slab->parts[i];
-        if (part->data != NULL)
-            status = mc_device_write(context->device, tune_slab_address(slab, i, set), part->data,
-                                     part->bytes, diag);
-    }
+    for (size_t i = 0; i < slab->count && status == MC_OK; i++)
+        if (slab->parts[i].data != NULL) status = write_part(context, slab, i, set, diag);
     return status;
 }
 
@@ -39,15 +54,24 @@ mc_address tune_slab_address(const tune_slab *slab, size_t part, int set) {
     return slab->base + (size_t)set * slab->set_bytes + slab->parts[part].place;
 }
 
+static mc_status compare_part(mc_context *context, const tune_slab *slab, size_t i, const tune_buffer *buffer,
+                              bool *same, mc_diag *diag) {
+    const tune_part *part = &slab->parts[i];
+    mc_status status = MC_OK;
+    *same = true;
+    for (size_t copy = 0; copy < part->copies && status == MC_OK && *same; copy++)
+        status = tune_compare(context, tune_slab_address(slab, i, 0) + copy * part->step, part->data,
+                              part->bytes, buffer, same, diag);
+    return status;
+}
+
 mc_status tune_slab_check(mc_context *context, const tune_slab *slab, const tune_buffer *buffer,
                           mc_diag *diag) {
     mc_status status = MC_OK;
     for (size_t i = 0; i < slab->count && status == MC_OK; i++) {
         const tune_part *part = &slab->parts[i];
         bool same = true;
-        if (part->data != NULL)
-            status = tune_compare(context, tune_slab_address(slab, i, 0), part->data, part->bytes, buffer,
-                                  &same, diag);
+        if (part->data != NULL) status = compare_part(context, slab, i, buffer, &same, diag);
         if (status != MC_OK || same) continue;
         status = write_set(context, slab, 0, diag);
         if (status == MC_OK) status = mc_fail(diag, MC_MISMATCH, "the kernel wrote into %s", part->name);

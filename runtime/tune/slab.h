@@ -11,7 +11,8 @@ typedef struct tune_part {
     const char *name; /* the name that it is bound by */
     const void *data; /* what it holds; NULL: it is a result */
     size_t bytes;
-    size_t place; /* its offset in the set */
+    size_t place;        /* its offset in the set */
+    size_t copies, step; /* how often it is there, so many bytes apart */
 } tune_part;
 
 typedef struct tune_slab {
@@ -30,6 +31,8 @@ typedef struct tune_buffer {
 /* Adds a part, OFFSET bytes past a boundary of 256. Data stays the caller's and must stay. */
 mc_status tune_slab_add(tune_slab *slab, const char *name, const void *data, size_t bytes, size_t offset,
                         mc_diag *diag);
+/* The part that was added last is there COPIES times, STEP bytes apart, which is no less than it has. */
+mc_status tune_slab_repeat(tune_slab *slab, size_t copies, size_t step, mc_diag *diag);
 /* Allocates SETS sets and fills them. */
 mc_status tune_slab_upload(mc_context *context, tune_slab *slab, int sets, mc_diag *diag);
 mc_address tune_slab_address(const tune_slab *slab, size_t part, int set);

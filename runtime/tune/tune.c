@@ -66,9 +66,15 @@ static mc_status run(contest *c, mc_tune_result *result, mc_diag *diag) {
     return status == MC_OK ? kept : status;
 }
 
+/* What kernels compute beside C is one product's. */
 mc_status tune_check(const plan_problem *problem, mc_diag *diag) {
-    if (problem->batch == 0 && !problem->given_values) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "batches and given values are not tuned: plans take the usual kernel");
+    const mc_operator *o = operator_of(problem->op);
+    for (size_t i = 0; i < o->operand_count && problem->batch > 1; i++)
+        if (operand_is_computed(problem, &o->operands[i]))
+            return mc_fail(diag, MC_CANNOT,
+                           "batches with a computed %s are not tuned: plans take the usual kernel",
+                           o->operands[i].name);
+    return MC_OK;
 }
 
 mc_status tune_run(const tune_job *job, mc_tune_result *result, mc_diag *diag) {

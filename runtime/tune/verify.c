@@ -1,6 +1,7 @@
 /* One kernel of a measurement: loaded, bound,
    and its result compared with what it must be (compare.c). */
 #include <stdlib.h>
+#include <string.h>
 #include "problem/binding_set.h"
 #include "context/kernels.h"
 #include "tune/measurement.h"
@@ -83,41 +84,67 @@ mc_status tune_load(measurement *m, tune_kernel *k, mc_diag *diag) {
 
 /* -- The result */
 
-static mc_status read_c(measurement *m, unsigned char **got, mc_diag *diag) {
+/* Of the memory of product Z's C and its guards, which part is its own: the guards only at the ends of all
+   products, or as far as the next one. */
+typedef struct own_part {
+    size_t first, bytes;
+} own_part;
+
+static own_part part_of(const tune_operands *o, size_t z) {
+    size_t c = o->want_bytes - 2 * o->guard, first = z == 0 ? 0 : o->guard, behind = o->guard;
+    bool last = z + 1 == o->products;
+    if (!last && o->c_step - c < behind) behind = o->c_step - c;
+    return (own_part){first, o->guard - first + c + behind};
+}
+
+/* Where byte 0 of that memory lies. */
+static mc_address memory_of_c(const tune_operands *o, size_t z) {
+    return address_of_c(o, 0) + z * o->c_step - o->guard;
+}
+
+/* What is not its own is poison. */
+static mc_status read_c(measurement *m, size_t z, unsigned char **got, mc_diag *diag) {
     const tune_operands *o = &m->operands;
+    const own_part own = part_of(o, z);
     *got = malloc(o->want_bytes);
     if (*got == NULL) return mc_fail(diag, MC_NOMEM, "no memory for %zu bytes of C", o->want_bytes);
-    return mc_device_read(m->context->device, address_of_c(o, 0) - o->guard, *got, o->want_bytes, diag);
+    memset(*got, TUNE_POISON, o->want_bytes);
+    return mc_device_read(m->context->device, memory_of_c(o, z) + own.first, *got + own.first, own.bytes,
+                          diag);
+}
+
+static mc_status check_product(measurement *m, size_t z, mc_diag *diag) {
+    unsigned char *got = NULL;
+    mc_status status = read_c(m, z, &got, diag);
+    if (status == MC_OK) status = tune_check_result(&m->operands, got, diag);
+    free(got);
+    return status == MC_OK || z == 0 ? status : mc_fail(diag, status, "product %zu", z);
 }
 
 /* A single right result: mostly its bytes are found as they must be. */
-static mc_status check_exact(measurement *m, mc_diag *diag) {
+static mc_status check_exact(measurement *m, size_t z, mc_diag *diag) {
     const tune_operands *o = &m->operands;
-    unsigned char *got = NULL;
+    const own_part own = part_of(o, z);
     bool same;
-    mc_status status = tune_compare(m->context, address_of_c(o, 0) - o->guard, o->want, o->want_bytes,
+    mc_status status = tune_compare(m->context, memory_of_c(o, z) + own.first, o->want + own.first, own.bytes,
                                     &m->buffer, &same, diag);
-    if (status != MC_OK || same) return status;
-    status = read_c(m, &got, diag);
-    if (status == MC_OK) status = tune_check_result(o, got, diag);
-    free(got);
-    return status;
+    return status != MC_OK || same ? status : check_product(m, z, diag);
 }
 
 static mc_status poison_c(measurement *m, mc_diag *diag) {
     const tune_operands *o = &m->operands;
-    return mc_device_fill(m->context->device, address_of_c(o, 0) - o->guard, TUNE_POISON, o->want_bytes,
-                          diag);
+    return mc_device_fill(m->context->device, memory_of_c(o, 0), TUNE_POISON,
+                          o->want_bytes + (o->products - 1) * o->c_step, diag);
 }
 
-/* Many are right, but a kernel has one of them. */
+/* Many are right, but a kernel has one of them: a second launch gives the same, of the first product. */
 static mc_status check_range(measurement *m, const tune_kernel *k, mc_diag *diag) {
     unsigned char *first = NULL, *second = NULL;
-    mc_status status = read_c(m, &first, diag);
-    if (status == MC_OK) status = tune_check_result(&m->operands, first, diag);
+    mc_status status = read_c(m, 0, &first, diag);
+    for (size_t z = 0; z < m->operands.products && status == MC_OK; z++) status = check_product(m, z, diag);
     if (status == MC_OK) status = poison_c(m, diag);
     if (status == MC_OK) status = mc_module_launch(k->module, &k->launches[0], diag);
-    if (status == MC_OK) status = read_c(m, &second, diag);
+    if (status == MC_OK) status = read_c(m, 0, &second, diag);
     if (status == MC_OK) status = tune_check_again(&m->operands, first, second, diag);
     free(first);
     free(second);
@@ -125,7 +152,10 @@ static mc_status check_range(measurement *m, const tune_kernel *k, mc_diag *diag
 }
 
 static mc_status check_c(measurement *m, const tune_kernel *k, mc_diag *diag) {
-    return m->operands.most == NULL ? check_exact(m, diag) : check_range(m, k, diag);
+    mc_status status = MC_OK;
+    if (m->operands.most != NULL) return check_range(m, k, diag);
+    for (size_t z = 0; z < m->operands.products && status == MC_OK; z++) status = check_exact(m, z, diag);
+    return status;
 }
 
 static mc_status poison_others(measurement *m, mc_diag *diag) {

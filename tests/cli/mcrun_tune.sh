@@ -130,8 +130,7 @@ expect 2 "wants either a MATRIX or --shapes: 'm.smtx'" tune "$spec" m.smtx --sha
 
 # What makes no sense
 expect 2 'wants a MATRIX, or --shapes' tune "$spec"
-expect 1 'batches and given values are not tuned' tune "$spec" m.smtx --set batch=on
-expect 1 'batches and given values are not tuned' tune "$spec" m.smtx --set heads=off --set stride=32 --dry-run
+expect 1 'no spec says how many products a batch has' tune "$spec" m.smtx --set batch=on
 expect 2 'wants a SPEC, or --op, --lhs, --rhs and --vec' tune m.smtx
 expect 2 'without a SPEC --rhs is missing' tune m.smtx --op spmm --lhs s8 --vec 8
 expect 2 'without a SPEC --out is missing' tune --op quantise --lhs f16 --shapes tokens.txt

@@ -90,6 +90,60 @@ static const struct kind {
       .k = 64,
       .b_layout = MC_LAYOUT_ROWS,
       .c_order = MC_ORDER_SRBCRS16}},
+    {"a batch",
+     MC_S8,
+     8,
+     NULL,
+     {.b = MC_S8, .c = MC_S32, .n = 32, .batch = 3, .b_stride = 2064, .c_stride = 1284}},
+    {"a batch with one B",
+     MC_S8,
+     8,
+     NULL,
+     {.b = MC_S8, .c = MC_S32, .n = 32, .batch = 2, .b_stride = MC_SHARED}},
+    {"given values", MC_U8, 8, NULL, {.b = MC_S8, .c = MC_S32, .n = 32, .given_values = true}},
+    {"a batch of given values",
+     MC_U16,
+     8,
+     NULL,
+     {.b = MC_S8, .c = MC_F16, .n = 32, .scale = MC_PER_TENSOR, .batch = 3, .given_values = true}},
+    {"a batch of given floats, one for all, and a residual",
+     MC_F16,
+     8,
+     NULL,
+     {.b = MC_F16,
+      .c = MC_F16,
+      .n = 32,
+      .residual = MC_RESIDUAL_F16,
+      .batch = 3,
+      .given_values = true,
+      .values_stride = MC_SHARED}},
+    {"sddmm, a batch",
+     MC_U8,
+     8,
+     NULL,
+     {.op = MC_OP_SDDMM,
+      .a = MC_S8,
+      .b = MC_S8,
+      .c = MC_F16,
+      .k = 64,
+      .scale = MC_PER_TENSOR,
+      .c_order = MC_ORDER_SRBCRS32,
+      .batch = 4}},
+    {"sddmm, a batch of floats",
+     MC_F16,
+     8,
+     NULL,
+     {.op = MC_OP_SDDMM, .a = MC_F16, .b = MC_F16, .c = MC_F16, .k = 64, .batch = 2, .b_stride = MC_SHARED}},
+    {"softmax, a batch",
+     MC_U8,
+     8,
+     NULL,
+     {.op = MC_OP_SOFTMAX,
+      .a = MC_F16,
+      .c = MC_U8,
+      .c_order = MC_ORDER_SRBCRS32,
+      .batch = 3,
+      .exp = MC_EXP_APPROX}},
 };
 
 static void check_kind(const struct kind *k, bool cold, mc_diag *diag) {
@@ -111,6 +165,13 @@ static void check_kind(const struct kind *k, bool cold, mc_diag *diag) {
     if (strcmp(device_name(), "sim") != 0)
         CHECK(fabs(result.microseconds - 10) < 1e-3 && fabs(result.standard - 10) < 1e-3,
               "%s: %g us, the default %g", k->name, result.microseconds, result.standard);
+    mc_plan *plan = NULL;
+    mc_plan_info info = {.size = sizeof info};
+    config.tuning = MC_TUNING_REPLAY;
+    expect_ok(k->name, mc_plan_create(context, &config, &plan, diag), diag);
+    expect_ok(k->name, mc_plan_get_info(plan, &info, diag), diag);
+    CHECK(cold || info.origin == MC_ORIGIN_MEASURED, "%s: %s", k->name, info.reason);
+    mc_plan_destroy(plan);
     if (path != NULL) unlink(path);
     mc_matrix_destroy(matrix);
     mc_context_destroy(context);
@@ -139,6 +200,32 @@ static void test_alignment(mc_diag *diag) {
     expect_ok("problem", plan_problem_of(&b.config, job.matrix, &job.problem, diag), diag);
     expect_failure("greedy", tune_run(&job, NULL, diag), MC_CANNOT, diag,
                    "which is not a multiple of the 16");
+    close_bench(&b);
+}
+
+/* -- Batches: each product is looked at */
+
+/* A kernel that takes C's stride for B's: its first product is right. */
+static mc_status make_astray(mc_context *context, const char *fields, mc_kernel **kernel, mc_image *image,
+                             bool *from_cache, char **log, mc_diag *diag) {
+    mc_status status = kernels_make(context, fields, kernel, image, from_cache, log, diag);
+    char *stride = status == MC_OK ? strstr(image->data, "[b_stride]") : NULL;
+    if (stride != NULL) stride[1] = 'c';
+    return status;
+}
+
+static void test_batch(mc_diag *diag) {
+    bench b = open_bench(NULL, NULL, diag);
+    const mc_tune_config tune = {.size = sizeof tune, .candidates = 2};
+    tune_job job = {.context = b.context, .matrix = &b.matrix->host, .config = &tune, .make = make_astray};
+    b.config.batch = 3;
+    expect_ok("problem", plan_problem_of(&b.config, job.matrix, &job.problem, diag), diag);
+    expect_failure("astray", tune_run(&job, NULL, diag), MC_CANNOT, diag, "product 1");
+    b.config.b_stride = 64;
+    expect_ok("problem", plan_problem_of(&b.config, job.matrix, &job.problem, diag), diag);
+    job.make = NULL;
+    expect_failure("overlap", tune_run(&job, NULL, diag), MC_CANNOT, diag,
+                   "products whose operands overlap are not tuned: those of b");
     close_bench(&b);
 }
 
@@ -346,6 +433,7 @@ int main(void) {
     scratch_begin();
     test_kinds(diag);
     test_alignment(diag);
+    test_batch(diag);
     test_memory(diag);
     test_threads(diag);
     test_errors(diag);

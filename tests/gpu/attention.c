@@ -18,7 +18,7 @@ typedef struct options {
     int precision_count;
     int64_t depth, band;
     size_t race;
-    bool told, all, polynomial;
+    bool told, all, polynomial, tuned;
     const char *device;
 } options;
 
@@ -148,7 +148,8 @@ static void run_all(session *s) {
                                        .precision = o->precisions[at[4]],
                                        .depth = o->depth,
                                        .band = o->band,
-                                       .exp = o->polynomial ? MC_EXP_POLYNOMIAL : MC_EXP_APPROX};
+                                       .exp = o->polynomial ? MC_EXP_POLYNOMIAL : MC_EXP_APPROX,
+                                       .tuning = o->tuned ? MC_TUNING_TUNE : MC_TUNING_REPLAY};
         run(s, &shape);
     }
 }
@@ -169,6 +170,7 @@ static const char help[] =
     "  race=24             kernels of each spec tests/gpu/attention_*.lua that are tried for a step, the "
     "best\n"
     "                      estimates first; the fastest stay. 0: what plans take (0)\n"
+    "  tune=1              plans are tuned first, over the shipped specs (0)\n"
     "  tell=1              prints the kernels, of a race all of them with their times\n"
     "  check=all           verifies all products, not only the first and the last one\n"
     "  device=cuda:0       or sim, which has no time\n"
@@ -226,6 +228,7 @@ static bool take(options *o, const char *name, const char *text) {
     if (strcmp(name, "depth") == 0) return o->depth = (int64_t)value, true;
     if (strcmp(name, "band") == 0) return o->band = (int64_t)value, true;
     if (strcmp(name, "race") == 0) return o->race = (size_t)value, true;
+    if (strcmp(name, "tune") == 0) return o->tuned = value > 0, true;
     return strcmp(name, "tell") == 0 ? o->told = value > 0, true : false;
 }
 
@@ -260,7 +263,8 @@ static int run_session(const options *o) {
     bool sim = strncmp(o->device, "sim", 3) == 0;
     mc_device *device = NULL;
     session s = {.o = o, .diag = mc_diag_create()};
-    const mc_context_config config = {.size = sizeof config, .device = o->device, .cache = MC_CACHE_MEMORY};
+    const mc_context_config config = {
+        .size = sizeof config, .device = o->device, .cache = MC_CACHE_MEMORY, .records = ""};
     mc_status status = sim ? MC_OK : open_gpu(&s, &device);
     if (status == MC_OK) status = mc_context_create(&config, &s.context, s.diag);
     if (status == MC_OK) run_all(&s);

@@ -1,4 +1,4 @@
-/* Which kernel of a step is fastest at a shape: plans of batches are not tuned, and take what the model likes best. */
+/* Which kernel of a step is fastest at a shape, of specs made for attention: plans know the shipped ones. */
 #ifndef TESTS_GPU_ATTENTION_RACE_H
 #define TESTS_GPU_ATTENTION_RACE_H
 

@@ -221,7 +221,8 @@ static int64_t slots_of(const mc_vsparse *mask, int64_t block, mc_order order) {
 static int32_t column_at(const mc_packed *packed, const mc_sampled *form, int64_t n, int i) {
     const int32_t *indices = (const int32_t *)mc_packed_find(packed, "col_idx")->data + n * 16 * form->groups;
     int run = form->run > 1 ? form->run : 1;
-    if (!form->windows) return indices[i % (8 * run) / run * 2 * form->groups + i / (8 * run) * run + i % run];
+    if (!form->windows)
+        return indices[i % (8 * run) / run * 2 * form->groups + i / (8 * run) * run + i % run];
     const mc_packed_array *window_ptr = mc_packed_find(packed, "window_ptr");
     const int32_t *first = window_ptr->data;
     int64_t window = 0;

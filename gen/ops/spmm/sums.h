@@ -147,7 +147,7 @@ static inline void sums_settle(spmm_sums *s, int odd_column, mc_reg more) {
     spmm_emitters_of(s)->settle(s, odd_column, more);
 }
 
-/* Of arithmetic with whole elements of A: what was LOADED of a stride becomes VALUE, registers that mma take. */
+/* Where A's values are whole elements: what was LOADED of a stride becomes VALUE, registers that mma take. */
 static inline void gathered_take_apart(const spmm_gathered *g, const mc_reg *loaded, const mc_reg *value) {
     spmm_emitters_of(g->sums)->gathered_take_apart(g, loaded, value);
 }

@@ -16,6 +16,17 @@ static double registers_of(const gather_plan *plan) {
     return model_least(wanted, MAX_REGISTERS);
 }
 
+/* What stores of a group's rows cost in the orders srbcrs: they were not measured, but counted. A store of a
+   warp has four rows, of a slot or a run for each lane, and takes the load unit a pass for each row; a pass
+   costs as much as one that brings 64 bytes of B. In the order bcrs vectors lie one behind the other, and the
+   other costs have their stores. */
+static double stores_of(const gather_plan *plan, const sddmm_situation *s) {
+    enum { PASSES = 4 };
+    int slots = SDDMM_GROUP_SLOTS / 8, rows = sddmm_lane_rows(&plan->problem);
+    if (!sddmm_stride(&plan->problem)) return 0;
+    return (double)(PASSES * slots * rows) / plan->items.run * CHUNK_BYTES / 1024 * s->cost.gather_b;
+}
+
 /* How long a warp takes for its item, which has FULL groups. */
 static double latency_of(const gather_plan *plan, const sddmm_situation *s, double full, double panels) {
     const sddmm_costs *c = &s->cost;
@@ -35,7 +46,8 @@ static double time_of(const gather_plan *plan, const sddmm_situation *s) {
     double b = groups * slots * column / 1024,
            a = items * plan->problem.vec * model_most(s->a_bytes, LEAST_BYTES) / 1024;
     double work = b * c->gather_b + a * c->gather_a +
-                  groups * c->gather_group * (panels / 4 + s->b_bytes / 256) + items * c->start_warp;
+                  groups * (c->gather_group * (panels / 4 + s->b_bytes / 256) + stores_of(plan, s)) +
+                  items * c->start_warp;
     double latency = latency_of(plan, s, full, panels);
     double waves = items / s->gpu->multiprocessors /
                    sddmm_resident_warps(s->gpu, plan->problem.warps, registers_of(plan), plan->shared_bytes);

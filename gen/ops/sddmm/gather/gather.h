@@ -128,8 +128,8 @@ void sddmm_gather_emit(const void *plan, mc_builder *b);
 
 /* Sets the thread's place, and loads its warp's item and the lane's indices. */
 void gather_emit_item(gather_emitter *e);
-/* Stands ahead of group GROUP: goes to END if the item has no such group. Of groups that have runs together it
-   has all, or none. */
+/* Stands ahead of group GROUP: goes to END if the item has no such group. Of groups that have runs together
+   it has all, or none. */
 void gather_emit_group_end(gather_emitter *e, int group, mc_label end);
 
 /* -- lines.c: which lane reads what of B, and whose sums come of it ----------------------------------- */

@@ -143,8 +143,8 @@ void sddmm_emit_group_factors(const sddmm_store *s, int group);
 /* Stores group GROUP's SUMS, of each octet: rows 2 t and 2 t + 1 of this lane's first slot of the group, then
    of its second. */
 void sddmm_emit_store(const sddmm_store *s, int group, const mc_reg *const sums[]);
-/* The same of a run of slots, whose first index is one of GROUP. SUMS are those of the run's groups, one group's
-   octets behind the other's. */
+/* The same of a run of slots, whose first index is one of GROUP. SUMS are those of the run's groups, one
+   group's octets behind the other's. */
 void sddmm_emit_store_run(const sddmm_store *s, int group, const mc_reg *const sums[]);
 /* Groups that have a run's slots together. */
 static inline int sddmm_run_groups(const sddmm_items *items) { return items->run > 2 ? items->run / 2 : 1; }

@@ -11,6 +11,15 @@ static double runs_of(double v, double slots) {
     return model_most(v / slots + .5 * (1 - exp(-v / 4)), 1 - exp(-v));
 }
 
+/* What stores of a group's rows cost in the orders srbcrs (gather/estimate.c): slots of an item lie in any
+   order, so that a store meets both strides of an item in each of four rows. */
+static double stores_of(const window_plan *plan, const sddmm_situation *s) {
+    enum { PASSES = 8, PASS_BYTES = 64 };
+    int slots = SDDMM_GROUP_SLOTS / 8, rows = sddmm_lane_rows(&plan->problem);
+    if (!sddmm_stride(&plan->problem)) return 0;
+    return (double)(PASSES * slots * rows) * PASS_BYTES / 1024 * s->cost.gather_b;
+}
+
 static double time_of(const window_plan *plan, const sddmm_situation *s) {
     const sddmm_costs *c = &s->cost;
     double n = (double)s->problem->n, columns = (double)plan->items.window, windows = ceil(n / columns);
@@ -30,7 +39,8 @@ static double time_of(const window_plan *plan, const sddmm_situation *s) {
                       (plan->items.at_once > 1 ? c->window_turns : 1);
     double latency =
         c->window_first + copy * model_least(resident, blocks / multiprocessors + .5) + each * item;
-    double work = blocks * copy + groups * (slots * s->b_bytes / 1024 * c->window_b + c->window_groups) +
+    double work = blocks * copy +
+                  groups * (slots * s->b_bytes / 1024 * c->window_b + c->window_groups + stores_of(plan, s)) +
                   items * (plan->problem.vec * s->a_bytes / 1024 * c->window_a + c->window_items);
     return c->launch + hypot(latency, work / model_least(multiprocessors, blocks));
 }

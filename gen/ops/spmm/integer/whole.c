@@ -1,5 +1,5 @@
-/* Values of A that lie as another kernel wrote them: whole elements, of which a lane has 8 neighbouring slots of
-   a row. It takes them apart to bytes of digits, four slots a register, as an mma wants them. */
+/* Values of A that lie as another kernel wrote them: whole elements, of which a lane has 8 neighbouring slots
+   of a row. It takes them apart to bytes of digits, four slots a register, as an mma wants them. */
 #include "ops/spmm/integer/products.h"
 
 enum {
