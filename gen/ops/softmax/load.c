@@ -137,8 +137,10 @@ static void take_element(const softmax_emitter *e, int i, int element) {
 void softmax_load(softmax_emitter *e, mc_reg first, int count, int sure) {
     const softmax_plan *plan = e->plan;
     rows_place(&e->rows, first, count, sure);
-    rows_load(&e->rows, e->block.x, plan->in_bytes, plan->packed ? e->constant.absent : I(0), e->units.raw);
-    if (plan->masked) rows_load(&e->rows, e->block.mask, WORD, I(0), e->units.value);
+    const rows_array x = {e->block.x, plan->in_bytes, plan->align},
+                     mask = {e->block.mask, WORD, ROWS_UNIT_BYTES};
+    rows_load(&e->rows, &x, plan->packed ? e->constant.absent : I(0), e->units.raw);
+    if (plan->masked) rows_load(&e->rows, &mask, I(0), e->units.value);
 }
 
 void softmax_take(softmax_emitter *e, int i) {

@@ -7,11 +7,8 @@ const softmax_type softmax_types[] = {
     {"u16", 2, 0, 65535, OUT_S32},
 };
 
-static int least(int a, int b) { return a < b ? a : b; }
-static int most(int a, int b) { return a > b ? a : b; }
-
 int softmax_store_elements(const softmax_plan *plan) {
-    return least(plan->deal.unit, most(1, least(plan->align, ROWS_UNIT_BYTES) / plan->out.bytes));
+    return rows_store_elements(&plan->deal, plan->out.bytes, plan->align);
 }
 
 static void take_point(const int64_t *point, softmax_plan *plan) {

@@ -16,6 +16,10 @@ bool rows_one_word(const rows_plan *plan) {
     return lanes * elements <= MOST;
 }
 
+int rows_store_elements(const rows_plan *plan, int bytes, int align) {
+    return least(plan->unit, most(1, least(align, ROWS_UNIT_BYTES) / bytes));
+}
+
 /* Lanes that have the same rows differ in these bits of their numbers. */
 static unsigned bits_from(int low) { return (MC_WARP - 1U) & ~((1U << low) - 1U); }
 

@@ -106,6 +106,12 @@ static void store_part(const joining *j, mc_reg row, unsigned rest) {
     else EMIT(b, bar_warp_sync, H(0xffffffff));
 }
 
+/* A sum of one word gets a second. */
+static void widen(const joining *j, const mc_reg *sum) {
+    if (j->joint.is_signed) EMIT(j->r->b, shr_s32, sum[1], sum[0], I(31));
+    else EMIT(j->r->b, mov_b32, sum[1], I(0));
+}
+
 /* What all parts have of the lane's own row. Sums have two words from here on. */
 static void load_own(joining *j, mc_reg *to) {
     const rows_plan *plan = j->r->plan;
@@ -122,7 +128,7 @@ static void load_own(joining *j, mc_reg *to) {
         mc_operand at = AT(from, (int64_t)part * plan->vec / j->together * j->words * WORD);
         if (j->words == 1) EMIT(b, lds_b32, into[0], at);
         else EMIT(b, lds_v2, V2(into), at);
-        if (what == ROWS_SUMS_OF_TWO && j->words == 1) EMIT(b, mov_b32, into[1], I(0));
+        if (what == ROWS_SUMS_OF_TWO && j->words == 1) widen(j, into);
         if (part) combine(j, what, to, to, j->give);
     }
     for (int bit = apart; 1 << bit < at_once * plan->vec; bit++) {

@@ -7,14 +7,21 @@ int rows_type_bytes(rows_type type) {
     return bytes[type];
 }
 
-void rows_load(rows_emitter *r, mc_reg from, int bytes, mc_operand absent, const mc_reg *to) {
+int rows_bytes_at_once(const rows_plan *plan, const rows_array *array) {
+    int all = plan->unit * array->bytes,
+        most = array->align < ROWS_UNIT_BYTES ? array->align : ROWS_UNIT_BYTES;
+    if (most < array->bytes) most = array->bytes;
+    return all < most ? all : most;
+}
+
+void rows_load(rows_emitter *r, const rows_array *from, mc_operand absent, const mc_reg *to) {
     const rows_plan *plan = r->plan;
     const rows_places *at = &r->units;
     mc_builder *b = r->b;
-    int words = rows_unit_words(plan, bytes), all = plan->unit * bytes,
-        each = all < ROWS_UNIT_BYTES ? all : ROWS_UNIT_BYTES;
+    int words = rows_unit_words(plan, from->bytes), all = plan->unit * from->bytes,
+        each = rows_bytes_at_once(plan, from);
     for (int i = at->sure * words; i < at->count * words; i++) EMIT(b, mov_b32, to[i], absent);
-    EMIT(b, mad_wide, r->scratch.at, at->first, I(all), from);
+    EMIT(b, mad_wide, r->scratch.at, at->first, I(all), from->at);
     for (int i = 0; i < at->count; i++)
         for (int part = 0; part < all; part += each)
             emit_load_words(b, rows_inside(r, i), WORDS_GLOBAL, each, &to[i * words + part / WORD],

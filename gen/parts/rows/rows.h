@@ -1,5 +1,5 @@
-/* Kernels over the rows of a V x 1 matrix, whose values lie as an SDDMM writes them: how the elements of a row
- * block are dealt to threads, and how these join what they have of a row.
+/* Kernels over the rows of a V x 1 matrix, whose values lie as an SDDMM writes them: how the elements of a
+ * row block are dealt to threads, and how these join what they have of a row.
  *
  *   deal.c   which thread has which elements
  *   place.c  the row block, and where a thread's units of it are; load.c loads them
@@ -70,6 +70,9 @@ extern const int rows_ways[ROWS_WAYS];
    sign and at most 2^22. */
 bool rows_one_word(const rows_plan *plan);
 
+/* Elements of BYTES of a unit that are stored at once, at addresses that are multiples of ALIGN. */
+int rows_store_elements(const rows_plan *plan, int bytes, int align);
+
 /* The most columns that a matrix may have: the units of a row block are counted in s32. */
 int64_t rows_most_columns(const rows_plan *plan);
 
@@ -136,9 +139,17 @@ void rows_test_element(const rows_emitter *r, int i, int element);
 
 /* -- load.c ------------------------------------------------------------------------------------------- */
 
-/* Loads the placed units TO words, [unit][rows_unit_words]: elements of BYTES of the array whose first one of
-   the row block is at FROM. Of a unit that is not there all words are ABSENT. */
-void rows_load(rows_emitter *r, mc_reg from, int bytes, mc_operand absent, const mc_reg *to);
+/* An array with elements of BYTES at multiples of ALIGN. AT is that of the row block's first one. */
+typedef struct rows_array {
+    mc_reg at;
+    int bytes, align;
+} rows_array;
+
+/* Bytes of a unit that are loaded at once, which is what the array's address must be a multiple of. */
+int rows_bytes_at_once(const rows_plan *plan, const rows_array *array);
+/* Loads the placed units TO words, [unit][rows_unit_words]. Of a unit that is not there all words are
+   ABSENT. */
+void rows_load(rows_emitter *r, const rows_array *from, mc_operand absent, const mc_reg *to);
 /* TO = element ELEMENT of the unit in WORDS, in f32. */
 void rows_convert(mc_builder *b, rows_type type, const mc_reg *words, int element, mc_reg to);
 
@@ -156,6 +167,7 @@ typedef enum rows_joined {
 typedef struct rows_joint {
     rows_joined what;
     mc_reg *word[2];
+    bool is_signed;     /* sums of a word: they are of either sign */
     const char *array;  /* in shared memory: a value of each row and warp */
     const char *prefix; /* of registers */
 } rows_joint;
