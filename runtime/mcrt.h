@@ -251,8 +251,10 @@ typedef struct mc_plan mc_plan;
    QUANTISE: C = A[m,n] with other elements, turned round as b_layout says: integers round(A / scale), or
           back, reals A * scale; of one type and without scales A's elements (docs/quantise.md).
    SOFTMAX: C = softmax(A) over the rows of the matrix, a mask of m x n; A, what an SDDMM writes, and C as
-          c_order says (docs/softmax.md). */
-typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM, MC_OP_QUANTISE, MC_OP_SOFTMAX } mc_op;
+          c_order says (docs/softmax.md).
+   SOFTMAX_GRAD: C = scale * A o (B - rowsum(A o B)) over the rows of the matrix: of what a softmax wrote, A,
+          and its gradient, B, that of the softmax's A; all as c_order says (docs/softmax.md). */
+typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM, MC_OP_QUANTISE, MC_OP_SOFTMAX, MC_OP_SOFTMAX_GRAD } mc_op;
 
 /* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;
    plans of other shapes have the same one, or another where that should be faster. */
@@ -276,7 +278,7 @@ typedef struct mc_plan_config {
     mc_activation activation; /* SpMM, with such a c */
     bool exact;               /* SpMM: sums in 64 bits; c may be s64 */
     mc_layout b_layout;       /* SDDMM */
-    mc_order c_order;         /* SDDMM; softmax: of A, too */
+    mc_order c_order;         /* SDDMM; softmax and its gradient: of all operands */
     /* SDDMM, with such a c: C is multiplied by the mask's values, too; softmax: A has them added */
     bool mask_values;
     unsigned align; /* bytes that addresses passed to mc_execute are multiples of: 1, 4 or 16; 0: 16 */
@@ -377,7 +379,7 @@ typedef struct mc_argument {
    and biases lie at multiples of 16 bytes, C at least at one of its element's size. */
 typedef struct mc_args {
     size_t size;
-    mc_address a; /* SDDMM, quantise, softmax */
+    mc_address a; /* all but the SpMM */
     mc_address b, c;
     mc_address scale, bias; /* arrays: per row or column of C */
     float scale_value;      /* per tensor */

@@ -193,6 +193,7 @@ static const struct {
     IS(MC_OP_SDDMM, 1),
     IS(MC_OP_QUANTISE, 2),
     IS(MC_OP_SOFTMAX, 3),
+    IS(MC_OP_SOFTMAX_GRAD, 4),
     IS(MC_SHAPES_FIXED, 0),
     IS(MC_SHAPES_OPEN, 1),
     IS(MC_ORIGIN_MEASURED, 0),
