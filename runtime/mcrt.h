@@ -275,9 +275,18 @@ typedef struct mc_plan mc_plan;
           back, reals A * scale; of one type and without scales A's elements (docs/quantise.md).
    SOFTMAX: C = softmax(A) over the rows of the matrix, a mask of m x n; A, what an SDDMM writes, and C as
           c_order says (docs/softmax.md).
+   SOFTMAX_GRAD: C = scale * A o (B - rowsum(A o B)) over the rows of the matrix: of what a softmax wrote, A,
+          and its gradient, B, that of the softmax's A; all as c_order says (docs/softmax.md).
    SPMMT: C[k,n] = A^T B[m,n], the matrix is the pattern of A[m,k], whose values come with each execution in
           the order MC_ORDER_BCRS: an SpMM's backward pass (docs/transposed.md). */
-typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM, MC_OP_QUANTISE, MC_OP_SOFTMAX, MC_OP_SPMMT } mc_op;
+typedef enum mc_op {
+    MC_OP_SPMM,
+    MC_OP_SDDMM,
+    MC_OP_QUANTISE,
+    MC_OP_SOFTMAX,
+    MC_OP_SOFTMAX_GRAD,
+    MC_OP_SPMMT
+} mc_op;
 
 /* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;
    plans of other shapes have the same one, or another where that should be faster. */
@@ -301,7 +310,7 @@ typedef struct mc_plan_config {
     mc_activation activation; /* SpMM, with such a c */
     bool exact;               /* SpMM: sums in 64 bits; c may be s64 */
     mc_layout b_layout;       /* SDDMM */
-    mc_order c_order;         /* SDDMM; softmax: of A, too */
+    mc_order c_order;         /* SDDMM; softmax and its gradient: of all operands */
     /* SDDMM, with such a c: C is multiplied by the mask's values, too; softmax: A has them added */
     bool mask_values;
     unsigned align; /* bytes that addresses passed to mc_execute are multiples of: 1, 4 or 16; 0: 16 */
@@ -402,7 +411,7 @@ typedef struct mc_argument {
    and biases lie at multiples of 16 bytes, C at least at one of its element's size. */
 typedef struct mc_args {
     size_t size;
-    mc_address a; /* SDDMM, quantise, softmax, spmmt */
+    mc_address a; /* all but the SpMM */
     mc_address b, c;
     mc_address scale, bias; /* arrays: per row or column of C */
     float scale_value;      /* per tensor */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
-# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | values], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | values], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -352,6 +352,19 @@ values_list() {
             echo "$arch 0 types$i --set lhs=$1 --set unit=$2 --set digits=${3:-top-signed} --set vec=${vecs[i % 5]} --set from=${froms[(i + first / 3) % 3]} --set hold=${holds[i % 3]}"
         done
         first=$((first + 4))
+    done
+}
+
+softmax_grad_list() {
+    local arch i types=(f32 f16 bf16) orders=(bcrs srbcrs16 srbcrs32) vecs=(1 2 4 8 16) first=0
+    local schedules=("4 4 16" "8 2 16" "16 2 16" "2 4 16" "1 8 8" "8 4 8" "4 8 16" "4 16 4")
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for ((i = first; i < first + 24; i++)); do
+            # shellcheck disable=SC2086
+            set -- ${schedules[i % 8]}
+            echo "$arch 0 types$i --set warps=$1 --set hold=$2 --set unit=$3 --set vec=${vecs[i % 5]} --set order=${orders[i % 3]} --set lhs=${types[i / 3 % 3]} --set rhs=${types[i / 9 % 3]} --set out=${types[(i + 1) % 3]}"
+        done
+        first=$((first + 5))
     done
 }
 

@@ -36,6 +36,7 @@ reference sddmm
 reference quantise
 reference softmax
 reference values
+reference softmax_grad
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90
@@ -141,4 +142,7 @@ spec=$(dirname "$spec")/values_f16.lua
 golden values --set hold=1
 golden values_offset --set lhs=s16 --set unit=byte --set digits=offset --set vec=4 --set from=rows --set hold=1 --arch sm_90
 golden values_halves --set lhs=s4 --set unit=half --set from=columns --set hold=1 --arch sm_90
+spec=$(dirname "$spec")/softmax_grad_f16.lua
+golden softmax_grad --set hold=1
+golden softmax_grad_strides --set order=srbcrs16 --set lhs=f32 --set rhs=bf16 --set out=f32 --set vec=4 --set warps=2 --set hold=1 --set batch=on
 exit $failed

@@ -7,51 +7,13 @@
 #include "check.h"
 #include "base/real.h"
 #include "matrix/random.h"
-#include "matrix/vsparse.h"
+#include "rows.h"
 #include "verify/run.h"
-#include "mcrt_internal.h"
 
-enum { X, SCALE, C_SCALE, LSE, C, COLUMNS = 1200 };
-
-/* Vectors of row blocks: none, fewer and more than a stride, whole strides, and more than small kernels hold. */
-static const int lengths[] = {0, 1, 5, 16, 17, 32, 0, 33, 64, 100, 0}, long_ones[] = {3, 1200, 0, 1031, 130};
-
-typedef struct bench {
-    mc_device *device;
-    mc_kernel *kernel;
-    const mc_operator *op;
-    plan_problem problem;
-    mc_vsparse mask;
-    mc_dense x;
-    const int *lengths;
-    int blocks;
-    float scale, c_scale;
-    const float *own_scale; /* NULL: the usual */
-    bool special;
-    mc_value_law law;
-    mc_diag *diag;
-    char text[200];
-} bench;
-
-/* -- Operands */
-
-static mc_status make_mask(bench *t, int vec) {
-    int64_t vectors = 0;
-    for (int b = 0; b < t->blocks; b++) vectors += t->lengths[b];
-    mc_status status = mcrt_vsparse_create(MC_F32, vec, t->blocks, COLUMNS, vectors, &t->mask, t->diag);
-    if (status != MC_OK) return status;
-    for (int b = 0; b < t->blocks; b++) {
-        int64_t first = t->mask.row_ptr[b];
-        t->mask.row_ptr[b + 1] = first + t->lengths[b];
-        for (int i = 0; i < t->lengths[b]; i++)
-            t->mask.col_idx[first + i] = (int32_t)((int64_t)i * COLUMNS / t->lengths[b]);
-    }
-    mc_bias_fill(t->mask.values, vectors * vec, MC_VALUES_FULL, 3);
-    return MC_OK;
-}
+enum { X, SCALE, C_SCALE, LSE, C };
 
 /* What -infinity in a mask, and values that no number comes of, make of rows. Every other row stays as it is. */
-static void spoil(bench *t) {
+static void spoil(rows_bench *t) {
     static const float values[] = {-INFINITY, INFINITY, NAN, 65504, -65504, 0};
     for (int64_t i = 0; i < t->x.rows * t->x.cols; i += 37) {
         float value = values[i / 37 % 6];
@@ -64,7 +26,7 @@ static void spoil(bench *t) {
             if (r == 0 ? v < t->mask.row_ptr[4] : (v + r) % 5 == 0) mask[v * t->mask.vec + r] = -INFINITY;
 }
 
-static mc_status make_operands(bench *t) {
+static mc_status make_operands(rows_bench *t) {
     mc_dense shape;
     mc_status status = operand_whole_shape(&t->problem, &t->op->operands[X], &t->mask, &shape, t->diag);
     if (status == MC_OK)
@@ -80,7 +42,8 @@ static mc_status make_operands(bench *t) {
 
 /* -- One kernel */
 
-static mc_status compare(bench *t, const host_operands *operands, const mc_dense *c, const mc_dense *others) {
+static mc_status compare(rows_bench *t, const host_operands *operands, const mc_dense *c,
+                         const mc_dense *others) {
     reference_result want;
     reference_result lse = {0};
     mc_status status = operator_expect(t->op, operands, &want, t->diag);
@@ -93,7 +56,7 @@ static mc_status compare(bench *t, const host_operands *operands, const mc_dense
     return status;
 }
 
-static mc_status run_kernel(bench *t) {
+static mc_status run_kernel(rows_bench *t) {
     mc_dense c = {0}, others[MAX_OPERANDS] = {{0}};
     plan_problem whole;
     mc_run run = {.others = others, .operands = {.problem = &whole, .matrix = &t->mask}};
@@ -114,84 +77,14 @@ static mc_status run_kernel(bench *t) {
     return status;
 }
 
-static mc_kernel *make_kernel(const char *spec, const mc_setting *settings, size_t count, mc_diag *diag) {
-    mc_spec *read = NULL;
-    mc_kernel *kernel = NULL;
-    if (mc_spec_read(spec, settings, count, &read, diag) == MC_OK)
-        (void)mc_kernel_generate(read, mc_spec_default(read), &kernel, diag);
-    mc_spec_destroy(read);
-    return kernel;
-}
-
-static void try_kernel(bench *t, const char *spec, const mc_setting *settings, size_t count) {
-    mc_diag_clear(t->diag);
-    t->kernel = make_kernel(spec, settings, count, t->diag);
-    bool made = t->kernel != NULL && plan_problem_read(t->kernel, &t->problem, t->diag) == MC_OK;
-    CHECK(made, "%s: %s", t->text, mc_diag_text(t->diag));
-    if (!made) {
-        mc_kernel_destroy(t->kernel);
-        return;
-    }
-    t->op = operator_of(t->problem.op);
-    mc_status status = make_mask(t, t->problem.vec);
-    if (status == MC_OK) status = run_kernel(t);
-    CHECK(status == MC_OK, "%s: %s", t->text, mc_diag_text(t->diag));
-    mc_vsparse_free(&t->mask);
-    mc_kernel_destroy(t->kernel);
-}
-
-/* -- Many */
-
-typedef struct choice {
-    const char *field;
-    const char *words[8];
-} choice;
-
-enum { MOST_CHOICES = 12 };
-
-/* Every STEP-th of all combinations. */
-static void try_all(bench *t, const char *spec, const choice *choices, size_t count, int step) {
-    size_t turns[MOST_CHOICES] = {0}, i = 0;
-    mc_setting settings[MOST_CHOICES];
-    for (int number = 0; i < count; number++) {
-        size_t used = 0;
-        for (i = 0; i < count; i++) {
-            settings[i] = (mc_setting){choices[i].field, choices[i].words[turns[i]]};
-            used += (size_t)snprintf(t->text + used, sizeof t->text - used, "%s=%s ", settings[i].field,
-                                     settings[i].value);
-        }
-        if (number % step == 0) try_kernel(t, spec, settings, count);
-        for (i = 0; i < count && choices[i].words[++turns[i]] == NULL; i++) turns[i] = 0;
-    }
-}
-
-#define TRY(t, spec, step, choices) try_all(t, spec, choices, sizeof(choices) / sizeof *(choices), step)
-
-#define EVERY_VEC                                                                                            \
-    {                                                                                                        \
-        "vec", { "1", "2", "4", "8", "16" }                                                                  \
-    }
-#define EVERY_ORDER                                                                                          \
-    {                                                                                                        \
-        "order", { "bcrs", "srbcrs16", "srbcrs32" }                                                          \
-    }
-#define EVERY_IN                                                                                             \
-    {                                                                                                        \
-        "lhs", { "f32", "f16", "bf16", "s32" }                                                               \
-    }
-#define EVERY_OUT                                                                                            \
-    {                                                                                                        \
-        "out", { "f32", "f16", "bf16", "s8", "u8", "s16", "u16" }                                            \
-    }
-
-static void types(bench *t, const char *spec) {
+static void types(rows_bench *t, const char *spec) {
     static const choice all[] = {EVERY_VEC,       EVERY_ORDER,          EVERY_IN, EVERY_OUT, {"warps", {"4"}},
                                  {"hold", {"2"}}, {"scale", {"tensor"}}};
     TRY(t, spec, 1, all);
 }
 
 /* How the work is divided: the bits stay the same. */
-static void schedules(bench *t, const char *spec) {
+static void schedules(rows_bench *t, const char *spec) {
     static const choice few[] = {EVERY_VEC,
                                  EVERY_ORDER,
                                  {"warps", {"1"}},
@@ -212,8 +105,8 @@ static void schedules(bench *t, const char *spec) {
     static const choice vectors[] = {
         EVERY_VEC,        {"warps", {"1", "2"}}, {"hold", {"1", "2"}}, {"lhs", {"f32", "bf16"}},
         {"out", {"s16"}}, {"lse", {"row"}}};
-    bench longer = *t;
-    longer.lengths = long_ones, longer.blocks = sizeof long_ones / sizeof *long_ones;
+    rows_bench longer = *t;
+    rows_make_long(&longer);
     TRY(t, spec, 1, few);
     TRY(&longer, spec, 3, few);
     TRY(t, spec, 1, units);
@@ -227,7 +120,7 @@ static void schedules(bench *t, const char *spec) {
 }
 
 /* Addresses that are promised to be multiples of less than 16 bytes. */
-static void addresses(bench *t, const char *spec) {
+static void addresses(rows_bench *t, const char *spec) {
     static const choice all[] = {EVERY_VEC,
                                  EVERY_ORDER,
                                  {"align", {"1", "4"}},
@@ -239,7 +132,7 @@ static void addresses(bench *t, const char *spec) {
     TRY(t, spec, 1, all);
 }
 
-static void factors(bench *t, const char *spec) {
+static void factors(rows_bench *t, const char *spec) {
     static const choice all[] = {EVERY_VEC,
                                  EVERY_ORDER,
                                  {"mask", {"pattern", "values"}},
@@ -254,7 +147,7 @@ static void factors(bench *t, const char *spec) {
                                       {"order", {"srbcrs32", "bcrs"}},
                                       {"mask", {"values"}},
                                       {"warps", {"4"}}};
-    bench special = *t;
+    rows_bench special = *t;
     special.special = true;
     TRY(t, spec, 4, all);
     TRY(&special, spec, 3, all);
@@ -263,7 +156,7 @@ static void factors(bench *t, const char *spec) {
 }
 
 /* Exponentials of the hardware: within their range, and the same sums and quotients. */
-static void approximate(bench *t, const char *spec) {
+static void approximate(rows_bench *t, const char *spec) {
     static const choice types[] = {EVERY_VEC,
                                    EVERY_ORDER,
                                    EVERY_IN,
@@ -286,9 +179,9 @@ static void approximate(bench *t, const char *spec) {
     static const float scales[] = {0, -0.0F, 3e38F, INFINITY, NAN, 0x1p-140F, 5, -1e6F};
     static const choice few[] = {
         EVERY_VEC, EVERY_ORDER, {"exp", {"approx"}}, {"lse", {"row"}}, {"lhs", {"f16", "f32"}}};
-    bench special = *t, longer = *t;
+    rows_bench special = *t, longer = *t;
     special.special = true;
-    longer.lengths = long_ones, longer.blocks = sizeof long_ones / sizeof *long_ones;
+    rows_make_long(&longer);
     TRY(t, spec, 5, types);
     TRY(t, spec, 7, factors);
     TRY(&special, spec, 5, factors);
@@ -326,15 +219,20 @@ static bool is_near(float got, float want, float off) {
     return got == want || fabsf(got - want) <= off * fabsf(want);
 }
 
-static void check_row(bench *t, const row_case *of) {
+static void check_row(rows_bench *t, const row_case *of) {
     int length = of->count;
     mc_dense c = {0}, sums = {0}, shape;
     reference_result lse = {0};
-    plan_problem p = {
-        .op = MC_OP_SOFTMAX, .lhs = MC_F32, .out = MC_F32, .vec = 1, .m = 1, .n = COLUMNS, .lse = MC_PER_ROW};
+    plan_problem p = {.op = MC_OP_SOFTMAX,
+                      .lhs = MC_F32,
+                      .out = MC_F32,
+                      .vec = 1,
+                      .m = 1,
+                      .n = ROWS_COLUMNS,
+                      .lse = MC_PER_ROW};
     t->op = operator_of(p.op);
     t->lengths = &length, t->blocks = 1;
-    mc_status status = make_mask(t, 1);
+    mc_status status = rows_make_mask(t, 1);
     if (status == MC_OK) status = operand_whole_shape(&p, &t->op->operands[X], &t->mask, &shape, t->diag);
     if (status == MC_OK)
         status = mc_dense_create(shape.type, shape.rows, shape.cols, shape.ld, &t->x, t->diag);
@@ -360,7 +258,7 @@ typedef struct exact_row {
     int count;
 } exact_row;
 
-static void draw(bench *t, exact_row *row, float spread, uint64_t seed) {
+static void draw(rows_bench *t, exact_row *row, float spread, uint64_t seed) {
     double most = -INFINITY, least = INFINITY;
     mcrt_random random = random_start(seed, 0);
     for (int i = 0; i < row->count; i++) {
@@ -386,7 +284,7 @@ static double off_of(const exact_row *row, const mc_dense *c, const mc_dense *ls
 }
 
 /* The greatest part of its bound of docs/softmax.md that lse or any element of COUNT random scores is off. */
-static double worst_of(bench *t, mc_exp exp, int count, float spread, uint64_t seed) {
+static double worst_of(rows_bench *t, mc_exp exp, int count, float spread, uint64_t seed) {
     static exact_row row;
     plan_problem p = {.op = MC_OP_SOFTMAX,
                       .lhs = exp == MC_EXP_APPROX ? MC_F16 : MC_F32,
@@ -394,14 +292,14 @@ static double worst_of(bench *t, mc_exp exp, int count, float spread, uint64_t s
                       .exp = exp,
                       .vec = 1,
                       .m = 1,
-                      .n = COLUMNS,
+                      .n = ROWS_COLUMNS,
                       .lse = MC_PER_ROW};
     reference_result c = {0}, lse = {0};
     double worst = INFINITY;
     row.count = count;
     t->lengths = &count, t->blocks = 1;
     t->op = operator_of(p.op);
-    mc_status status = make_mask(t, 1);
+    mc_status status = rows_make_mask(t, 1);
     if (status == MC_OK) status = mc_dense_create(p.lhs, count, 1, 1, &t->x, t->diag);
     if (status == MC_OK) {
         draw(t, &row, spread, seed);
@@ -418,7 +316,7 @@ static double worst_of(bench *t, mc_exp exp, int count, float spread, uint64_t s
     return worst;
 }
 
-static void reference(bench *t, const char *spec) {
+static void reference(rows_bench *t, const char *spec) {
     static const float spreads[] = {0.01F, 1, 10, 60, 160};
     (void)spec;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(t, &rows[i]);
@@ -432,22 +330,11 @@ static void reference(bench *t, const char *spec) {
         }
 }
 
-static const struct {
-    const char *name;
-    void (*run)(bench *t, const char *spec);
-} parts[] = {{"types", types},     {"schedules", schedules},     {"addresses", addresses},
-             {"factors", factors}, {"approximate", approximate}, {"reference", reference}};
+static const rows_part parts[] = {
+    {"types", types},     {"schedules", schedules},     {"addresses", addresses},
+    {"factors", factors}, {"approximate", approximate}, {"reference", reference}};
 
 int main(int argc, char **argv) {
-    bench t = {.diag = mc_diag_create(), .lengths = lengths, .blocks = sizeof lengths / sizeof *lengths};
-    if (argc != 3 || mc_device_open("sim", &t.device, t.diag) != MC_OK) return 2;
-    bool found = false;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && !found; i++) {
-        found = strcmp(argv[2], parts[i].name) == 0;
-        if (found) parts[i].run(&t, argv[1]);
-    }
-    CHECK(found, "there is no part %s", argv[2]);
-    mc_device_close(t.device);
-    mc_diag_destroy(t.diag);
-    return check_end();
+    int failed = rows_main(argc, argv, run_kernel, parts, sizeof parts / sizeof *parts);
+    return check_end() | failed;
 }

@@ -30,14 +30,14 @@ static int out_place(const softmax_plan *plan) {
 static void add_params(const softmax_plan *plan, mc_contract *c) {
     unsigned in = (unsigned)softmax_unit_bytes(plan),
              out = (unsigned)(softmax_store_elements(plan) * plan->out.bytes);
-    add_array(c, SOFTMAX_ROW_WORDS * WORD,
+    add_array(c, ROWS_BLOCK_WORDS * WORD,
               (mc_array){"rows", "s32", "row_blocks * 4",
                          "a row block's first slot, its vectors, its number, and 0; the longest first"});
     if (plan->masked)
         add_array(c, 16,
                   (mc_array){"mask_values", "f32", "slots * vec", "added to A's values, in C's order"});
-    add_param(c, (mc_param){"x", "u64", MC_PARAM_ARRAY, in, a_docs[plan->in][plan->order]});
-    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out, c_docs[out_place(plan)][plan->order]});
+    add_param(c, (mc_param){"x", "u64", MC_PARAM_ARRAY, in, a_docs[plan->in][plan->deal.order]});
+    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out, c_docs[out_place(plan)][plan->deal.order]});
     if (plan->scaled)
         add_param(c, (mc_param){"scale", "f32", MC_PARAM_SCALAR, 4, "what A's values are multiplied by"});
     if (plan->c_scaled)
@@ -48,35 +48,30 @@ static void add_params(const softmax_plan *plan, mc_contract *c) {
     if (plan->lse && plan->batch) add_shape(c, "m", plan->m, "rows");
 }
 
-/* The units of a row block are counted in s32. */
-static int64_t most_columns(const softmax_plan *plan) {
-    int64_t turn = (int64_t)softmax_threads(plan) * plan->hold, each = plan->vec / plan->unit;
-    return (INT32_MAX - 2 * turn) / (each > 0 ? each : 1) - plan->stride;
-}
-
 void softmax_contract(const void *data, mc_contract *c) {
     const softmax_plan *plan = data;
     mc_batch_array arrays[SOFTMAX_BATCH_ARRAYS];
     c->format = "sampled-rows";
     add_params(plan, c);
-    add_constraint(c, (mc_constraint){"n", 0, most_columns(plan), "units of a row block are counted in s32"});
-    c->grid[0] = (mc_grid_axis){"m", plan->vec};
+    add_constraint(c, (mc_constraint){"n", 0, rows_most_columns(&plan->deal),
+                                      "units of a row block are counted in s32"});
+    c->grid[0] = (mc_grid_axis){"m", plan->deal.vec};
     c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
-    c->block[0] = (unsigned)softmax_threads(plan), c->block[1] = c->block[2] = 1;
-    c->shared_static = (unsigned)(plan->warps * plan->vec * 3 * WORD);
+    c->block[0] = (unsigned)rows_threads(&plan->deal), c->block[1] = c->block[2] = 1;
+    c->shared_static = (unsigned)(plan->deal.warps * plan->deal.vec * 3 * WORD);
     softmax_list_batch(plan, arrays);
     if (plan->batch) batch_contract(c, arrays, SOFTMAX_BATCH_ARRAYS);
 }
 
 void softmax_facts(const void *data, mc_facts *facts) {
     const softmax_plan *plan = data;
-    int64_t elements = (int64_t)softmax_threads(plan) * plan->hold * plan->unit;
-    add_fact(facts, "threads", softmax_threads(plan), "a thread block");
+    int64_t elements = (int64_t)rows_threads(&plan->deal) * plan->deal.hold * plan->deal.unit;
+    add_fact(facts, "threads", rows_threads(&plan->deal), "a thread block");
     add_fact(facts, "unit_bytes", softmax_unit_bytes(plan), "of A, that a lane loads at once");
-    add_fact(facts, "held_vectors", elements / plan->vec, "of a row block that is read once");
+    add_fact(facts, "held_vectors", elements / plan->deal.vec, "of a row block that is read once");
     add_fact(facts, "value_bytes", plan->in_bytes + plan->out.bytes + (plan->masked ? WORD : 0),
              "read and written for each value");
-    add_fact(facts, "shared_bytes", plan->warps * plan->vec * 3 * WORD, "a thread block");
+    add_fact(facts, "shared_bytes", plan->deal.warps * plan->deal.vec * 3 * WORD, "a thread block");
 }
 
 const char *softmax_computes(const void *data) {
@@ -93,7 +88,7 @@ void softmax_entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     static const char *const ins[] = {"f32", "f16", "bf16", "s32"};
     static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32"};
     const softmax_plan *plan = data;
-    snprintf(name, MC_MAX_ENTRY, "softmax_%s_%s_v%d_%s%s%s_w%d_h%d", ins[plan->in], plan->out.name, plan->vec,
-             orders[plan->order], plan->masked ? "_masked" : "", plan->lse ? "_lse" : "", plan->warps,
-             plan->hold);
+    snprintf(name, MC_MAX_ENTRY, "softmax_%s_%s_v%d_%s%s%s_w%d_h%d", ins[plan->in], plan->out.name,
+             plan->deal.vec, orders[plan->deal.order], plan->masked ? "_masked" : "", plan->lse ? "_lse" : "",
+             plan->deal.warps, plan->deal.hold);
 }

@@ -14,37 +14,22 @@ enum {
 };
 static const double alive_at_once = .42; /* the part of the units' registers that ptxas needs at once */
 
-/* Units of a row block of LENGTH vectors. */
-static double units_of(const softmax_plan *plan, double length) {
-    return plan->order == SOFTMAX_BCRS ? length * plan->beside : ceil(length / plan->stride) * plan->per_step;
-}
-
-static bool is_long(const softmax_plan *plan, double length) {
-    return units_of(plan, length) > (double)softmax_threads(plan) * plan->hold;
-}
-
-/* Units that each thread goes through, there or not. */
-static double steps_of(const softmax_plan *plan, double length) {
-    double turn = (double)softmax_threads(plan) * plan->again;
-    for (int i = 0; i < SOFTMAX_WAYS && softmax_ways[i] <= plan->hold; i++)
-        if (units_of(plan, length) <= (double)softmax_threads(plan) * softmax_ways[i]) return softmax_ways[i];
-    return READS_OF_LONG * plan->again * ceil(units_of(plan, length) / turn);
-}
-
 /* Eights of elements that each thread goes through. */
 static double eights_of(const softmax_plan *plan, const softmax_costs *c, double length) {
-    return steps_of(plan, length) * plan->unit / EIGHT * (plan->approx ? c->approx : 1);
+    return rows_steps(&plan->deal, length, READS_OF_LONG) * plan->deal.unit / EIGHT *
+           (plan->approx ? c->approx : 1);
 }
 
 static double latency_of(const softmax_plan *plan, const softmax_costs *c, double length) {
-    double first = c->first * (is_long(plan, length) ? READS_OF_LONG : 1);
-    return first + c->exchange * plan->rows + c->step * eights_of(plan, c, length);
+    double first = c->first * (rows_is_long(&plan->deal, length) ? READS_OF_LONG : 1);
+    return first + c->exchange * plan->deal.rows + c->step * eights_of(plan, c, length);
 }
 
 /* Thread blocks that a multiprocessor holds. */
 static double resident_of(const softmax_plan *plan, const mc_gpu *gpu) {
-    double threads = softmax_threads(plan), units = plan->hold * (plan->unit + softmax_unit_words(plan));
-    double others = OTHER_REGISTERS + OF_A_ROW * plan->rows - (plan->approx ? OF_POLYNOMIAL : 0),
+    double threads = rows_threads(&plan->deal),
+           units = plan->deal.hold * (plan->deal.unit + softmax_unit_words(plan));
+    double others = OTHER_REGISTERS + OF_A_ROW * plan->deal.rows - (plan->approx ? OF_POLYNOMIAL : 0),
            registers = EIGHT * ceil((others + alive_at_once * units) / EIGHT);
     double blocks = model_least(gpu->threads / threads, gpu->registers / (threads * registers));
     return model_most(1, floor(model_least(blocks, MOST_BLOCKS)));
@@ -52,7 +37,8 @@ static double resident_of(const softmax_plan *plan, const mc_gpu *gpu) {
 
 /* Of all products of the batch, in megabytes. */
 static double bytes_of(const softmax_plan *plan, const mc_problem *problem, double length, double batch) {
-    double values = (double)problem->vectors * plan->vec, reads = is_long(plan, length) ? READS_OF_LONG : 1,
+    double values = (double)problem->vectors * plan->deal.vec,
+           reads = rows_is_long(&plan->deal, length) ? READS_OF_LONG : 1,
            mask = plan->masked ? values * WORD * reads : 0;
     return (batch * values * (plan->in_bytes * reads + plan->out.bytes) + mask) / (1 << 20);
 }
@@ -64,10 +50,11 @@ double softmax_estimate(const void *data, const mc_gpu *gpu, const mc_problem *p
     if (!model_fits(plan->m, problem->m) || !model_fits(plan->n, problem->n)) return INFINITY;
     model_take_costs(&softmax_cost_table, gpu, &c);
     if (problem->m == 0) return c.launch;
-    double blocks = (double)problem->m / plan->vec, mean = (double)problem->vectors / blocks,
+    double blocks = (double)problem->m / plan->deal.vec, mean = (double)problem->vectors / blocks,
            latency = latency_of(plan, &c, mean), longest = latency_of(plan, &c, (double)problem->longest);
     double waves = batch * blocks / (gpu->multiprocessors * resident_of(plan, gpu));
-    double work = plan->warps * (c.start_warp + c.join * plan->rows + eights_of(plan, &c, mean) * c.work);
+    double work =
+        plan->deal.warps * (c.start_warp + c.join * plan->deal.rows + eights_of(plan, &c, mean) * c.work);
     double megabytes = bytes_of(plan, problem, mean, batch);
     bool cold = problem->cold || megabytes > c.held;
     if (waves > 1) latency *= waves + c.tail;

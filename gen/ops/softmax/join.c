@@ -1,149 +1,6 @@
-/* What threads have of a row becomes what the row has: over the lanes of a warp, then over warps by way of
- * shared memory.
- *
- * Lanes that have the same rows differ in some bits of their numbers. For each of these bits two lanes
- * exchange. While they have several rows, each gives away the half of them that the other one keeps; so of 8
- * rows 4, 2, 1, 1 and 1 values are exchanged over 32 lanes. In the end a lane has one row, and leaves it in
- * shared memory: [part][row], a part from each of the warps that have elements of the row.
- *
- * Then lane l reads row l % vec, its own, of part l / vec and so on, and lanes of the same row join once
- * more. So each warp has what all of them have, a row a lane; and what is made of it, such as a quotient, is
- * made once, before each thread gets it of its own rows. */
+/* What threads have of a row becomes what the row has: greatest elements, then sums (parts/rows/join.c). What
+   is made of these is made once, before each thread gets it of its own rows. */
 #include "ops/softmax/kernel.h"
-#include <stdio.h>
-
-typedef enum joined { GREATEST, GREATEST_PAIRS, SUMS_OF_A_WORD, SUMS_OF_TWO } joined;
-
-/* Values of 1 or 2 words of each of the thread's rows, and how two become one. */
-typedef struct joining {
-    softmax_emitter *e;
-    joined what;
-    int words;
-    int together; /* rows in a word: a value is of so many */
-    mc_reg *word[2];
-    const char *array;
-    mc_reg give[2], keep[2], wide[2];
-} joining;
-
-static void combine(const joining *j, joined what, const mc_reg *to, const mc_reg *kept, const mc_reg *got) {
-    mc_builder *b = j->e->b;
-    switch (what) {
-    case GREATEST: EMIT(b, max_nan_f32, to[0], kept[0], got[0]); break;
-    case GREATEST_PAIRS: softmax_greater_pairs(j->e, to[0], kept[0], got[0]); break;
-    case SUMS_OF_A_WORD: EMIT(b, add_s32, to[0], kept[0], got[0]); break;
-    case SUMS_OF_TWO:
-        EMIT(b, join_b64, j->wide[0], V2(kept));
-        EMIT(b, join_b64, j->wide[1], V2(got));
-        EMIT(b, add_s64, j->wide[0], j->wide[0], j->wide[1]);
-        EMIT(b, split_b64, V2(to), j->wide[0]);
-    }
-}
-
-static void shuffle(const joining *j, mc_reg to, mc_reg from, int bit) {
-    EMIT(j->e->b, shfl_bfly, to, from, I(1 << bit), I(MC_WARP - 1), H(0xffffffff));
-}
-
-/* Exchanges ROW, and where HALF is above 0 one of ROW and ROW + HALF: UPPER, the one that this lane keeps. */
-static void exchange(joining *j, int row, int half, int bit, mc_reg upper) {
-    mc_builder *b = j->e->b;
-    mc_reg kept[2], to[2];
-    for (int w = 0; w < j->words; w++) {
-        mc_reg low = j->word[w][row];
-        kept[w] = low;
-        if (half > 0) {
-            mc_reg high = j->word[w][row + half];
-            EMIT(b, selp_b32, j->give[w], low, high, upper);
-            EMIT(b, selp_b32, j->keep[w], high, low, upper);
-            kept[w] = j->keep[w];
-        }
-        shuffle(j, j->give[w], half > 0 ? j->give[w] : low, bit);
-        to[w] = low;
-    }
-    combine(j, j->what, to, kept, j->give);
-}
-
-/* Over the lanes of a warp. Returns the place of the value that this lane then has, as its first: the row, or
-   half of it where two are together. REST has the bits of lanes that have the same one. */
-static mc_reg join_lanes(joining *j, unsigned *rest) {
-    const softmax_plan *plan = j->e->plan;
-    mc_builder *b = j->e->b;
-    mc_reg row = carried(b, "row_kept", j->e->row), set = b32(b, "lane_bit"), upper = pred(b, "upper");
-    int rows = plan->rows / j->together;
-    if (j->together > 1) EMIT(b, shr_u32, row, row, I(log2_of(j->together)));
-    *rest = 0;
-    for (int bit = 0; 1 << bit < MC_WARP; bit++) {
-        if (!(plan->lane_bits >> bit & 1)) continue;
-        int half = rows > 1 ? rows / 2 : 0;
-        if (half > 0) {
-            EMIT(b, and_b32, set, j->e->lane, I(1 << bit));
-            EMIT(b, setp_ne, upper, set, I(0));
-            EMIT(b, shr_u32, set, set, I(bit));
-            EMIT(b, mad_s32, row, set, I((int64_t)half * plan->row_step), row);
-        } else *rest |= 1U << bit;
-        for (int i = 0; i < (half > 0 ? half : 1); i++) exchange(j, i, half, bit, upper);
-        if (half > 0) rows = half;
-    }
-    return row;
-}
-
-static void store_part(const joining *j, mc_reg row, unsigned rest) {
-    const softmax_plan *plan = j->e->plan;
-    mc_builder *b = j->e->b;
-    mc_reg parts = mov_shared(b, "parts", NAME(j->array));
-    mc_reg part = shr_u32(b, "warp_part", j->e->warp, I(log2_of(plan->warps / plan->row_warps)));
-    mc_reg place = mad_s32(b, "part_place", part, I(plan->vec / j->together), row);
-    mc_reg at = mad_s32(b, "part_at", place, I(j->words * WORD), parts), first = {0};
-    if (rest) first = setp_eq(b, "first_lane", and_b32(b, "same", j->e->lane, H(rest)), I(0));
-    if (j->words == 1) {
-        EMIT_IF(b, first, sts_b32, AT(at, 0), j->word[0][0]);
-    } else {
-        const mc_reg words[2] = {j->word[0][0], j->word[1][0]};
-        EMIT_IF(b, first, sts_v2, AT(at, 0), V2(words));
-    }
-    if (plan->warps > 1) EMIT(b, bar_sync, I(0));
-    else EMIT(b, bar_warp_sync, H(0xffffffff));
-}
-
-/* What all parts have of the lane's own row. Sums have two words from here on. */
-static void load_own(joining *j, mc_reg *to) {
-    const softmax_plan *plan = j->e->plan;
-    mc_builder *b = j->e->b;
-    joined what = j->what == SUMS_OF_A_WORD ? SUMS_OF_TWO : j->what;
-    int apart = log2_of(plan->vec), beside = MC_WARP / plan->vec, at_once = beside;
-    if (plan->row_warps < beside) at_once = plan->row_warps;
-    mc_reg place = and_b32(b, "own_place", j->e->lane, I(at_once * plan->vec - 1));
-    if (j->together > 1) place = shr_u32(b, "own_word", place, I(log2_of(j->together)));
-    mc_reg parts = mov_shared(b, "all_parts", NAME(j->array));
-    mc_reg from = mad_s32(b, "own_at", place, I(j->words * WORD), parts);
-    for (int part = 0; part < plan->row_warps; part += at_once) {
-        mc_reg *into = part ? j->give : to;
-        mc_operand at = AT(from, (int64_t)part * plan->vec / j->together * j->words * WORD);
-        if (j->words == 1) EMIT(b, lds_b32, into[0], at);
-        else EMIT(b, lds_v2, V2(into), at);
-        if (what == SUMS_OF_TWO && j->words == 1) EMIT(b, mov_b32, into[1], I(0));
-        if (part) combine(j, what, to, to, j->give);
-    }
-    for (int bit = apart; 1 << bit < at_once * plan->vec; bit++) {
-        for (int w = 0; w < (what == SUMS_OF_TWO ? 2 : 1); w++) shuffle(j, j->give[w], to[w], bit);
-        combine(j, what, to, to, j->give);
-    }
-}
-
-static void join(joining *j, const char *prefix, mc_reg *to) {
-    mc_builder *b = j->e->b;
-    const char *before = b->prefix;
-    char both[MC_MAX_NAME];
-    unsigned rest;
-    snprintf(both, sizeof both, "%s%s", before ? before : "", prefix);
-    b->prefix = both;
-    b32_array(b, "give", 2, j->give);
-    b32_array(b, "keep", 2, j->keep);
-    b64_array(b, "wide", 2, j->wide);
-    mc_reg row = join_lanes(j, &rest);
-    store_part(j, row, rest);
-    load_own(j, to);
-    b->prefix = before;
-}
 
 void softmax_declare_own(softmax_emitter *e) {
     mc_builder *b = e->b;
@@ -152,31 +9,25 @@ void softmax_declare_own(softmax_emitter *e) {
     e->own.sum = b32(b, "own_sum");
 }
 
-void softmax_spread(softmax_emitter *e, mc_reg word, const mc_reg *to) {
-    mc_builder *b = e->b;
-    for (int i = 0; i < e->plan->rows; i++) {
-        mc_reg lane = e->row;
-        if (i > 0) EMIT(b, add_s32, lane = e->scratch.other, e->row, I((int64_t)i * e->plan->row_step));
-        EMIT(b, shfl_idx, to[i], word, lane, I(MC_WARP - 1), H(0xffffffff));
-    }
-}
-
 /* Of the word of two rows the lane's own, in f32. */
 static void take_own_half(softmax_emitter *e) {
     mc_builder *b = e->b;
-    mc_reg own = e->own.greatest, odd = and_b32(b, "odd_row", e->lane, I(1));
+    mc_reg own = e->own.greatest, odd = and_b32(b, "odd_row", e->rows.lane, I(1));
     EMIT(b, shr_u32, own, own, shl_b32(b, "half_bits", odd, I(4)));
-    if (e->plan->in == SOFTMAX_IN_F16) EMIT(b, cvt_f32_f16, own, own);
+    if (e->plan->in == ROWS_F16) EMIT(b, cvt_f32_f16, own, own);
     else EMIT(b, shl_b32, own, own, I(16));
 }
 
+rows_joined softmax_pairs(const softmax_plan *plan) {
+    return plan->in == ROWS_F16 ? ROWS_GREATEST_F16X2 : ROWS_GREATEST_BF16X2;
+}
+
 void softmax_greater_pairs(const softmax_emitter *e, mc_reg to, mc_reg a, mc_reg b) {
-    if (e->plan->in == SOFTMAX_IN_F16) EMIT(e->b, max_nan_f16x2, to, a, b);
-    else EMIT(e->b, max_nan_bf16x2, to, a, b);
+    rows_greater_pairs(e->b, softmax_pairs(e->plan), to, a, b);
 }
 
 void softmax_lesser_pairs(const softmax_emitter *e, mc_reg to, mc_reg a, mc_reg b) {
-    if (e->plan->in == SOFTMAX_IN_F16) EMIT(e->b, min_nan_f16x2, to, a, b);
+    if (e->plan->in == ROWS_F16) EMIT(e->b, min_nan_f16x2, to, a, b);
     else EMIT(e->b, min_nan_bf16x2, to, a, b);
 }
 
@@ -192,25 +43,23 @@ static void make_shift(softmax_emitter *e) {
 
 void softmax_join_greatest(softmax_emitter *e) {
     bool packed = e->plan->packed;
-    joining j = {.e = e,
-                 .what = packed ? GREATEST_PAIRS : GREATEST,
-                 .words = 1,
-                 .together = packed ? 2 : 1,
-                 .word = {e->of.greatest},
-                 .array = "greatest_parts"};
+    const rows_joint joint = {.what = packed ? softmax_pairs(e->plan) : ROWS_GREATEST,
+                              .word = {e->of.greatest},
+                              .array = "greatest_parts",
+                              .prefix = "greatest_"};
     note(e->b, "the rows' greatest elements, of all threads");
-    for (int i = 0; packed && e->constant.sign.id && i < e->plan->rows / 2; i++)
+    for (int i = 0; packed && e->constant.sign.id && i < e->plan->deal.rows / 2; i++)
         EMIT(e->b, xor_b32, e->of.greatest[i], e->of.greatest[i], e->constant.sign);
-    join(&j, "greatest_", &e->own.greatest);
+    rows_join(&e->rows, &joint, &e->own.greatest);
     if (packed) take_own_half(e);
     make_shift(e);
-    softmax_spread(e, e->own.shift, e->of.shift);
+    rows_spread(&e->rows, e->own.shift, e->of.shift);
 }
 
 void softmax_join_sums(softmax_emitter *e, bool one_word) {
-    joining j = {.e = e, .together = 1, .array = "sum_parts"};
-    if (one_word) j.what = SUMS_OF_A_WORD, j.words = 1, j.word[0] = e->of.part;
-    else j.what = SUMS_OF_TWO, j.words = 2, j.word[0] = e->of.low, j.word[1] = e->of.high;
+    rows_joint joint = {.array = "sum_parts", .prefix = "sums_"};
+    if (one_word) joint.what = ROWS_SUMS_OF_A_WORD, joint.word[0] = e->of.part;
+    else joint.what = ROWS_SUMS_OF_TWO, joint.word[0] = e->of.low, joint.word[1] = e->of.high;
     note(e->b, "the rows' sums, of all threads");
-    join(&j, "sums_", e->own.total);
+    rows_join(&e->rows, &joint, e->own.total);
 }

@@ -13,28 +13,23 @@ typedef struct softmax_constants {
     mc_reg sign, negative, absent;
 } softmax_constants;
 
-/* Of the thread block's row block: the addresses of its first elements, and how much there is. */
+/* The addresses of the first elements of the thread block's row block. */
 typedef struct softmax_block {
-    mc_reg number, x, c, mask, vectors, units;
+    mc_reg x, c, mask;
 } softmax_block;
 
 /* A unit at each of the places that are taken at once. */
 typedef struct softmax_units {
-    int count;
-    int sure;                        /* the first ones, which all threads have */
-    mc_reg first;                    /* the number of the first one */
-    mc_reg inside[SOFTMAX_MAX_HOLD]; /* it is the row block's */
-    mc_reg left[SOFTMAX_MAX_HOLD];   /* vectors from its first slot on; of srbcrs */
-    mc_reg raw[SOFTMAX_MAX_VALUES];
-    mc_reg value[SOFTMAX_MAX_VALUES]; /* [unit][element], f32 */
+    mc_reg raw[ROWS_MAX_VALUES];
+    mc_reg value[ROWS_MAX_VALUES]; /* [unit][element], f32 */
 } softmax_units;
 
 /* Of each of the thread's rows: M (where the plan is packed of two in a word), the sum of u in two words, its
    part from at most `hold` units, what is taken off its elements (max(M, lowest), of the elements' sign where
    the plan is packed), and what exponentials are multiplied by. */
 typedef struct softmax_rows {
-    mc_reg greatest[SOFTMAX_MAX_ROWS], low[SOFTMAX_MAX_ROWS], high[SOFTMAX_MAX_ROWS], part[SOFTMAX_MAX_ROWS];
-    mc_reg shift[SOFTMAX_MAX_ROWS], by[SOFTMAX_MAX_ROWS];
+    mc_reg greatest[ROWS_MAX_ROWS], low[ROWS_MAX_ROWS], high[ROWS_MAX_ROWS], part[ROWS_MAX_ROWS];
+    mc_reg shift[ROWS_MAX_ROWS], by[ROWS_MAX_ROWS];
 } softmax_rows;
 
 /* Of the row that is the lane's own once threads have joined, lane % vec: M, what is taken off its elements,
@@ -43,15 +38,10 @@ typedef struct softmax_own {
     mc_reg greatest, shift, total[2], sum;
 } softmax_own;
 
-typedef struct softmax_scratch {
-    mc_reg at, real, other, test; /* an address, two words, a predicate */
-} softmax_scratch;
-
 typedef struct softmax_emitter {
     mc_builder *b;
     const softmax_plan *plan;
-    mc_reg thread, lane, warp;
-    mc_reg row;   /* the first of the thread's, in the row block */
+    rows_emitter rows;
     mc_reg scale; /* none: there is none; where the plan is late its magnitude */
     mc_reg c_by;  /* what makes quotients C's integers; none: C is real */
     softmax_constants constant;
@@ -59,24 +49,13 @@ typedef struct softmax_emitter {
     softmax_units units;
     softmax_rows of;
     softmax_own own;
-    softmax_scratch scratch;
     out_scratch packing; /* of elements of C */
 } softmax_emitter;
 
 /* Two times -infinity, of a type of 16 bits. */
 static inline uint32_t softmax_lowest_word(const softmax_plan *plan) {
-    return plan->in == SOFTMAX_IN_F16 ? 0xfc00fc00U : 0xff80ff80U;
+    return plan->in == ROWS_F16 ? 0xfc00fc00U : 0xff80ff80U;
 }
-/* The guard of unit I; none: it is surely the row block's. */
-static inline mc_reg softmax_inside(const softmax_units *u, int i) {
-    const mc_reg always = {0};
-    return i < u->sure ? always : u->inside[i];
-}
-/* Which of the thread's rows ELEMENT of unit I is of. */
-static inline int softmax_row_of(const softmax_plan *plan, int i, int element) {
-    return plan->order == SOFTMAX_BCRS ? element : i % plan->rows;
-}
-
 /* -- load.c */
 
 void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan, const mc_batch_array *arrays);
@@ -88,13 +67,12 @@ void softmax_load(softmax_emitter *e, mc_reg first, int count, int sure);
 void softmax_take(softmax_emitter *e, int i);
 /* Where the plan is packed: words become f32. */
 void softmax_unpack(softmax_emitter *e, int i);
-/* Sets e->scratch.test to whether ELEMENT of unit I is there. Only of srbcrs. */
-void softmax_test_element(const softmax_emitter *e, int i, int element);
 
 /* -- join.c */
 
 void softmax_declare_own(softmax_emitter *e);
-/* TO = the greater ones, or the lesser ones, of the halves of words A and B of two elements. */
+/* What joins words of two elements; TO = the greater ones, or the lesser ones, of the halves of A and B. */
+rows_joined softmax_pairs(const softmax_plan *plan);
 void softmax_greater_pairs(const softmax_emitter *e, mc_reg to, mc_reg a, mc_reg b);
 void softmax_lesser_pairs(const softmax_emitter *e, mc_reg to, mc_reg a, mc_reg b);
 /* From what threads have of their rows, e->of.greatest, to e->own.greatest and e->own.shift; and e->of.shift
@@ -103,8 +81,6 @@ void softmax_join_greatest(softmax_emitter *e);
 /* From e->of.part where ONE_WORD holds what a warp has of a row, else from e->of.low and e->of.high, to
    e->own.total. */
 void softmax_join_sums(softmax_emitter *e, bool one_word);
-/* TO of the thread's rows = WORD of the lanes whose own rows they are. */
-void softmax_spread(softmax_emitter *e, mc_reg word, const mc_reg *to);
 
 /* -- store.c: I is a unit */
 

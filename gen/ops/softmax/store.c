@@ -6,7 +6,7 @@
 /* -- Greatest elements and sums ------------------------------------------------------------------------ */
 
 void softmax_start_greatest(softmax_emitter *e) {
-    int words = e->plan->packed ? e->plan->rows / 2 : e->plan->rows;
+    int words = e->plan->packed ? e->plan->deal.rows / 2 : e->plan->deal.rows;
     for (int i = 0; i < words; i++) {
         if (e->plan->packed) EMIT(e->b, mov_b32, e->of.greatest[i], e->constant.absent);
         else EMIT(e->b, mov_b32, e->of.greatest[i], F32(-INFINITY));
@@ -18,7 +18,7 @@ typedef void (*pair_step)(const softmax_emitter *e, mc_reg to, mc_reg a, mc_reg 
 
 static void take_words(softmax_emitter *e, pair_step step) {
     int words = softmax_unit_words(e->plan);
-    for (int i = 0; i < e->units.count; i++)
+    for (int i = 0; i < e->rows.units.count; i++)
         for (int w = 0; w < words; w++)
             step(e, e->of.greatest[w], e->of.greatest[w], e->units.raw[i * words + w]);
 }
@@ -42,19 +42,19 @@ static void take_all_words(softmax_emitter *e) {
 static void take_unit(softmax_emitter *e, int i) {
     const softmax_plan *plan = e->plan;
     softmax_take(e, i);
-    for (int element = 0; element < plan->unit; element++) {
-        mc_reg row = e->of.greatest[softmax_row_of(plan, i, element)];
-        EMIT(e->b, max_nan_f32, row, row, e->units.value[i * plan->unit + element]);
+    for (int element = 0; element < plan->deal.unit; element++) {
+        mc_reg row = e->of.greatest[rows_row_of(&plan->deal, i, element)];
+        EMIT(e->b, max_nan_f32, row, row, e->units.value[i * plan->deal.unit + element]);
     }
 }
 
 void softmax_take_greatest(softmax_emitter *e) {
     if (e->plan->packed) take_all_words(e);
-    for (int i = 0; i < e->units.count && !e->plan->packed; i++) take_unit(e, i);
+    for (int i = 0; i < e->rows.units.count && !e->plan->packed; i++) take_unit(e, i);
 }
 
 void softmax_start_sums(softmax_emitter *e) {
-    for (int i = 0; i < e->plan->rows; i++) {
+    for (int i = 0; i < e->plan->deal.rows; i++) {
         EMIT(e->b, mov_b32, e->of.low[i], I(0));
         EMIT(e->b, mov_b32, e->of.high[i], I(0));
     }
@@ -62,8 +62,8 @@ void softmax_start_sums(softmax_emitter *e) {
 
 void softmax_start_parts(softmax_emitter *e) {
     const softmax_plan *plan = e->plan;
-    int elements = plan->unit * e->units.count / plan->rows;
-    for (int i = 0; i < plan->rows; i++)
+    int elements = plan->deal.unit * e->rows.units.count / plan->deal.rows;
+    for (int i = 0; i < plan->deal.rows; i++)
         EMIT(e->b, mov_b32, e->of.part[i], H(0U - (uint32_t)elements * SOFTMAX_ONE_BITS));
 }
 
@@ -84,18 +84,18 @@ static void take_power(softmax_emitter *e, mc_reg value, int row) {
 void softmax_take_powers(softmax_emitter *e, int i) {
     const softmax_plan *plan = e->plan;
     softmax_unpack(e, i);
-    for (int element = 0; element < plan->unit; element++)
-        take_power(e, e->units.value[i * plan->unit + element], softmax_row_of(plan, i, element));
+    for (int element = 0; element < plan->deal.unit; element++)
+        take_power(e, e->units.value[i * plan->deal.unit + element], rows_row_of(&plan->deal, i, element));
 }
 
 void softmax_add_powers(softmax_emitter *e, int i) {
     const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
-    for (int element = 0; element < plan->unit; element++) {
-        mc_reg part = e->of.part[softmax_row_of(plan, i, element)],
-               value = e->units.value[i * plan->unit + element];
-        EMIT(b, add_f32, e->scratch.real, value, e->constant.one);
-        EMIT(b, add_s32, part, part, e->scratch.real);
+    for (int element = 0; element < plan->deal.unit; element++) {
+        mc_reg part = e->of.part[rows_row_of(&plan->deal, i, element)],
+               value = e->units.value[i * plan->deal.unit + element];
+        EMIT(b, add_f32, e->rows.scratch.real, value, e->constant.one);
+        EMIT(b, add_s32, part, part, e->rows.scratch.real);
     }
 }
 
@@ -106,7 +106,7 @@ void softmax_add_parts(softmax_emitter *e) {
     const char *names[] = {"sum_wide", "part_wide"};
     mc_reg wide[2];
     for (int k = 0; k < 2; k++) wide[k] = b64(b, names[k]);
-    for (int i = 0; i < e->plan->rows; i++) {
+    for (int i = 0; i < e->plan->deal.rows; i++) {
         const mc_reg words[2] = {e->of.low[i], e->of.high[i]};
         EMIT(b, cvt_s64, wide[1], e->of.part[i]);
         EMIT(b, join_b64, wide[0], V2(words));
@@ -129,7 +129,7 @@ void softmax_divide(softmax_emitter *e) {
     EMIT(b, fma_f32, by, own->shift, zero, by);
     if (e->plan->late && e->scale.id) EMIT(b, fma_f32, by, c->log2_e, zero, by);
     if (e->c_by.id) EMIT(b, mul_f32, by, by, e->c_by);
-    softmax_spread(e, by, e->of.by);
+    rows_spread(&e->rows, by, e->of.by);
 }
 
 /* -- C ------------------------------------------------------------------------------------------------ */
@@ -156,18 +156,18 @@ static void store_run(const softmax_emitter *e, const out_scratch *s, int i, int
     const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
     mc_operand to =
-        AT(e->scratch.at, ((int64_t)i * softmax_threads(plan) * plan->unit + element) * plan->out.bytes);
+        AT(e->rows.scratch.at,
+           ((int64_t)i * rows_threads(&plan->deal) * plan->deal.unit + element) * plan->out.bytes);
     for (int k = 0; k < count; k++) {
-        mc_reg value = e->units.value[i * plan->unit + element + k];
-        EMIT(b, mul_f32, s->real[k], value, e->of.by[softmax_row_of(plan, i, element + k)]);
-        if (plan->order == SOFTMAX_BCRS) continue;
-        softmax_test_element(e, i, element + k);
-        EMIT(b, selp_b32, s->real[k], s->real[k], I(0), e->scratch.test);
+        mc_reg value = e->units.value[i * plan->deal.unit + element + k];
+        EMIT(b, mul_f32, s->real[k], value, e->of.by[rows_row_of(&plan->deal, i, element + k)]);
+        if (plan->deal.order == ROWS_BCRS) continue;
+        rows_test_element(&e->rows, i, element + k);
+        EMIT(b, selp_b32, s->real[k], s->real[k], I(0), e->rows.scratch.test);
     }
-    if (is_short(plan))
-        out_store(b, softmax_inside(&e->units, i), to, OUT_F16, count, pack_shorts(e, s, count));
+    if (is_short(plan)) out_store(b, rows_inside(&e->rows, i), to, OUT_F16, count, pack_shorts(e, s, count));
     else
-        out_store(b, softmax_inside(&e->units, i), to, plan->out.element, count,
+        out_store(b, rows_inside(&e->rows, i), to, plan->out.element, count,
                   out_pack(b, plan->out.element, s, NULL, count));
 }
 
@@ -176,12 +176,13 @@ void softmax_start_store(softmax_emitter *e) {
     mc_builder *b = e->b;
     out_declare_scratch(&e->packing, b, is_short(plan) ? OUT_F32 : plan->out.element,
                         softmax_store_elements(plan));
-    EMIT(b, mad_wide, e->scratch.at, e->units.first, I(plan->unit * plan->out.bytes), e->block.c);
+    EMIT(b, mad_wide, e->rows.scratch.at, e->rows.units.first, I(plan->deal.unit * plan->out.bytes),
+         e->block.c);
 }
 
 void softmax_store(softmax_emitter *e, int i) {
     int count = softmax_store_elements(e->plan);
-    for (int element = 0; element < e->plan->unit; element += count)
+    for (int element = 0; element < e->plan->deal.unit; element += count)
         store_run(e, &e->packing, i, element, count);
 }
 
@@ -212,7 +213,8 @@ static void emit_ln(const softmax_emitter *e, mc_reg s, mc_reg to) {
 static mc_reg lse_at(const softmax_emitter *e) {
     const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
-    mc_reg row = mad_s32(b, "lse_row", e->block.number, I(plan->vec), e->thread), lse = load_array(b, "lse");
+    mc_reg row = mad_s32(b, "lse_row", e->rows.block.number, I(plan->deal.vec), e->rows.thread),
+           lse = load_array(b, "lse");
     if (plan->batch) {
         mc_reg before = mul_s32(b, "lse_before", b->batch, I(WORD));
         mc_operand m = dim_operand(plan->m, load_shape(b, "m", plan->m == MC_OPEN));
@@ -236,10 +238,10 @@ void softmax_store_lse(softmax_emitter *e) {
     if (!e->plan->lse) return;
     note(b, "logarithms of the rows' sums: the first threads have a row each");
     mc_label none = label(b, "NO_LSE");
-    EMIT_IF(b, setp_ge(b, "not_early", e->thread, I(e->plan->vec)), bra, TO(none));
+    EMIT_IF(b, setp_ge(b, "not_early", e->rows.thread, I(e->plan->deal.vec)), bra, TO(none));
     mc_reg at = lse_at(e);
-    emit_ln(e, e->own.sum, e->scratch.real);
-    add_greatest(e, e->scratch.real);
-    EMIT(b, stg_b32, AT(at, 0), e->scratch.real);
+    emit_ln(e, e->own.sum, e->rows.scratch.real);
+    add_greatest(e, e->rows.scratch.real);
+    EMIT(b, stg_b32, AT(at, 0), e->rows.scratch.real);
     set_label(b, none);
 }

@@ -1,0 +1,92 @@
+/* The kernel as a whole. A row block that all threads can hold is read once; of a longer one the greatest
+   elements are found first, then the sums, then the quotients. */
+#include "ops/softmax/kernel.h"
+
+/* What is done with unit I. */
+typedef void (*unit_step)(softmax_emitter *e, int i);
+
+static void each_unit(softmax_emitter *e, unit_step step) {
+    for (int i = 0; i < e->rows.units.count; i++) step(e, i);
+}
+
+static void add_powers(softmax_emitter *e, int i) {
+    softmax_take_powers(e, i);
+    softmax_add_powers(e, i);
+}
+
+/* Of row blocks of which threads have COUNT units at the most, and SURE at the least. */
+static void emit_held(void *user, int count, int sure) {
+    softmax_emitter *e = user;
+    bool one_word = rows_one_word(&e->plan->deal);
+    softmax_load(e, e->rows.thread, count, sure);
+    softmax_start_greatest(e);
+    softmax_take_greatest(e);
+    softmax_join_greatest(e);
+    softmax_start_parts(e);
+    each_unit(e, add_powers);
+    if (!one_word) softmax_start_sums(e), softmax_add_parts(e);
+    softmax_join_sums(e, one_word);
+    softmax_divide(e);
+    softmax_start_store(e);
+    each_unit(e, softmax_store);
+    softmax_store_lse(e);
+    EMIT_RET(e->b);
+}
+
+/* -- What is done with all units of a turn ------------------------------------------------------------ */
+
+static void turn_greatest(void *user, mc_reg first) {
+    softmax_emitter *e = user;
+    softmax_load(e, first, e->plan->deal.again, 0);
+    softmax_take_greatest(e);
+}
+
+static void turn_powers(void *user, mc_reg first) {
+    softmax_emitter *e = user;
+    softmax_load(e, first, e->plan->deal.again, 0);
+    each_unit(e, softmax_take);
+    softmax_start_parts(e);
+    each_unit(e, add_powers);
+    softmax_add_parts(e);
+}
+
+static void turn_quotients(void *user, mc_reg first) {
+    softmax_emitter *e = user;
+    softmax_load(e, first, e->plan->deal.again, 0);
+    each_unit(e, softmax_take);
+    each_unit(e, softmax_take_powers);
+    softmax_start_store(e);
+    each_unit(e, softmax_store);
+}
+
+static void emit_long(softmax_emitter *e) {
+    mc_builder *b = e->b;
+    heading(b, "A longer one: greatest elements");
+    b->prefix = "long_";
+    softmax_start_greatest(e);
+    rows_emit_loop(&e->rows, e, "long_greatest_", turn_greatest);
+    b->prefix = "long_";
+    softmax_join_greatest(e);
+    heading(b, "Its sums");
+    softmax_start_sums(e);
+    rows_emit_loop(&e->rows, e, "long_sums_", turn_powers);
+    b->prefix = "long_";
+    softmax_join_sums(e, false);
+    softmax_divide(e);
+    heading(b, "Its quotients");
+    rows_emit_loop(&e->rows, e, "long_quotients_", turn_quotients);
+    b->prefix = "long_";
+    softmax_store_lse(e);
+    b->prefix = NULL;
+}
+
+void softmax_emit(const void *data, mc_builder *b) {
+    const softmax_plan *plan = data;
+    mc_batch_array arrays[SOFTMAX_BATCH_ARRAYS];
+    softmax_emitter e;
+    softmax_list_batch(plan, arrays);
+    softmax_begin(&e, b, plan, arrays);
+    rows_emit_ways(&e.rows, &e, emit_held);
+    emit_long(&e);
+    EMIT_RET(b);
+}

@@ -1,0 +1,99 @@
+/* The kernel as a whole. A row block that all threads can hold is read once; of a longer one the greatest
+   terms are found first, then the sums, then the elements of C. A row block with a term that is infinite or
+   NaN takes the longer way, which keeps their signs. */
+#include "ops/softmax_grad/kernel.h"
+
+/* What is done with unit I. */
+typedef void (*unit_step)(grad_emitter *e, int i);
+
+static void each_unit(grad_emitter *e, unit_step step) {
+    for (int i = 0; i < e->rows.units.count; i++) step(e, i);
+}
+
+static void store_units(grad_emitter *e) {
+    grad_start_store(e);
+    each_unit(e, grad_store);
+}
+
+/* All warps have the same rows' powers, so all threads of the thread block leave. */
+static void leave_if_infinite(grad_emitter *e) {
+    mc_builder *b = e->b;
+    mc_reg most = redux_max_u32(b, "most_power", e->own.power, H(0xffffffff));
+    mc_reg infinite = setp_ge(b, "is_infinite", most, H(GRAD_INFINITY_BITS));
+    EMIT_IF(b, infinite, bra_uni, TO(e->longer));
+}
+
+/* Of row blocks of which threads have COUNT units at the most, and SURE at the least. */
+static void emit_held(void *user, int count, int sure) {
+    grad_emitter *e = user;
+    bool one_word = rows_one_word(&e->plan->deal);
+    grad_load(e, e->rows.thread, count, sure);
+    grad_start_greatest(e);
+    each_unit(e, grad_take);
+    grad_take_greatest(e);
+    grad_join_greatest(e);
+    grad_start_parts(e);
+    each_unit(e, grad_add);
+    if (!one_word) grad_start_sums(e), grad_add_parts(e);
+    grad_join_sums(e, one_word);
+    leave_if_infinite(e);
+    grad_spread_sums(e);
+    store_units(e);
+    EMIT_RET(e->b);
+}
+
+/* -- What is done with all units of a turn ------------------------------------------------------------ */
+
+static void turn_ends(void *user, mc_reg first) {
+    grad_emitter *e = user;
+    grad_load(e, first, e->plan->deal.again, 0);
+    each_unit(e, grad_take);
+    each_unit(e, grad_take_ends);
+}
+
+static void turn_sums(void *user, mc_reg first) {
+    grad_emitter *e = user;
+    grad_load(e, first, e->plan->deal.again, 0);
+    each_unit(e, grad_take);
+    grad_start_parts(e);
+    each_unit(e, grad_add);
+    grad_add_parts(e);
+}
+
+static void turn_store(void *user, mc_reg first) {
+    grad_emitter *e = user;
+    grad_load(e, first, e->plan->deal.again, 0);
+    store_units(e);
+}
+
+static void emit_long(grad_emitter *e) {
+    mc_builder *b = e->b;
+    heading(b, "A longer one, or one with an infinite term: greatest terms of either sign");
+    set_label(b, e->longer);
+    b->prefix = "long_";
+    grad_start_ends(e);
+    rows_emit_loop(&e->rows, e, "long_ends_", turn_ends);
+    b->prefix = "long_";
+    grad_join_ends(e);
+    heading(b, "Its sums");
+    grad_start_sums(e);
+    rows_emit_loop(&e->rows, e, "long_sums_", turn_sums);
+    b->prefix = "long_";
+    grad_join_sums(e, false);
+    grad_mend_sums(e);
+    grad_spread_sums(e);
+    heading(b, "Its elements of C");
+    rows_emit_loop(&e->rows, e, "long_store_", turn_store);
+}
+
+void grad_emit(const void *data, mc_builder *b) {
+    const grad_plan *plan = data;
+    mc_batch_array arrays[GRAD_BATCH_ARRAYS];
+    grad_emitter e;
+    grad_list_batch(plan, arrays);
+    grad_begin(&e, b, plan, arrays);
+    e.longer = label(b, "LONGER");
+    rows_emit_ways(&e.rows, &e, emit_held);
+    emit_long(&e);
+    EMIT_RET(b);
+}

@@ -1,0 +1,195 @@
+/* Kernels over the rows of a V x 1 matrix, whose values lie as an SDDMM writes them: how the elements of a
+ * row block are dealt to threads, and how these join what they have of a row.
+ *
+ *   deal.c   which thread has which elements
+ *   place.c  the row block, and where a thread's units of it are; load.c loads them
+ *   join.c   what all threads have of a row, joined
+ *   ways.c   ways through the kernel for row blocks of different lengths
+ *
+ * A thread block takes a row block. Its elements lie side by side in memory, and a unit is what a lane loads
+ * at once: neighbouring elements, of bcrs of one vector, of srbcrs of one row. Thread t has units t, t + T, t
+ * + 2 T and so on of T threads. So a thread has elements of `rows` rows: of bcrs of all rows of its unit, of
+ * srbcrs of one, or of several where a stride has more units than there are threads; row_step apart.
+ *
+ *   emitter   rows_begin(r, b, plan); rows_find(r, ...); rows_count_units(r);
+ *             rows_declare_places(r); rows_declare_scratch(r);
+ *             rows_emit_ways(r, user, held); rows_emit_loop(r, user, prefix, turn);
+ *   of these  rows_place(r, first, count, sure), then loads and stores of each unit; rows_join(r, ...) */
+#ifndef MC_ROWS_H
+#define MC_ROWS_H
+
+#include "parts/emit.h"
+#include "parts/fragment.h"
+#include "schema/family.h"
+
+/* What elements are before they are f32, in the order of their words in specs. */
+typedef enum rows_type { ROWS_F32, ROWS_F16, ROWS_BF16, ROWS_S32 } rows_type;
+int rows_type_bytes(rows_type type);
+
+typedef enum rows_order { ROWS_BCRS, ROWS_SRBCRS16, ROWS_SRBCRS32 } rows_order;
+
+enum {
+    ROWS_BLOCK_WORDS = 4, /* of a row block in the packed array `rows` */
+    ROWS_UNIT_BYTES = 16,
+    ROWS_MAX_UNIT = 8,  /* elements */
+    ROWS_MAX_HOLD = 32, /* units */
+    ROWS_MAX_ROWS = 8,
+    ROWS_MAX_VALUES = 64 /* elements of these */
+};
+
+/* -- deal.c ------------------------------------------------------------------------------------------- */
+
+typedef struct rows_plan {
+    rows_order order;
+    int vec, warps, hold;
+    int stride;         /* slots; 1 of bcrs */
+    int again;          /* units that a thread takes at once of a row block that is too long to be held */
+    int unit;           /* elements */
+    int beside;         /* bcrs: units of a vector; srbcrs: units of a row of a stride */
+    int per_step;       /* units of a vector, or of a stride */
+    int rows;           /* that a thread has */
+    int row_step;       /* between these */
+    int row_warps;      /* that have elements of the same rows */
+    unsigned lane_bits; /* bits of a lane's number in which lanes differ that have the same rows */
+} rows_plan;
+
+static inline int rows_threads(const rows_plan *plan) { return MC_WARP * plan->warps; }
+
+/* Makes the rest of order, vec, warps and hold: of units of at most UNIT_BYTES, of elements of ELEMENT_BYTES
+   at multiples of ALIGN bytes. */
+void rows_deal(rows_plan *plan, int unit_bytes, int element_bytes, int align);
+/* Complains of what a thread cannot hold, of units of WORDS words and other REGISTERS; the fields are the
+   family's. */
+void rows_check(const rows_plan *plan, int words, int registers, int hold_field, int warps_field,
+                mc_complaints *complaints);
+
+/* The numbers of units of a thread for which a kernel has a way, up to `hold`. */
+enum { ROWS_WAYS = 10 };
+extern const int rows_ways[ROWS_WAYS];
+/* Whether 32 bits hold the sum of what a warp keeps of a row, elements of at most 2^23 + 1 each, or of either
+   sign and at most 2^22. */
+bool rows_one_word(const rows_plan *plan);
+
+/* Elements of BYTES of a unit that are stored at once, at addresses that are multiples of ALIGN. */
+int rows_store_elements(const rows_plan *plan, int bytes, int align);
+
+/* The most columns that a matrix may have: the units of a row block are counted in s32. */
+int64_t rows_most_columns(const rows_plan *plan);
+
+/* For estimates, of a row block of LENGTH vectors: whether it is too long to be held; the units that each
+   thread goes through, there or not, READS times where it is too long. */
+bool rows_is_long(const rows_plan *plan, double length);
+double rows_steps(const rows_plan *plan, double length, int reads);
+
+/* -- place.c ------------------------------------------------------------------------------------------ */
+
+/* Of the thread block's row block: its number, its first slot in memory, how much there is. */
+typedef struct rows_block {
+    mc_reg number, slot, vectors, units;
+} rows_block;
+
+/* Where the units are that are taken at once. */
+typedef struct rows_places {
+    int count;
+    int sure;                     /* the first ones, which all threads have */
+    mc_reg first;                 /* the number of the first one */
+    mc_reg inside[ROWS_MAX_HOLD]; /* it is the row block's */
+    mc_reg left[ROWS_MAX_HOLD];   /* vectors from its first slot on; of srbcrs */
+} rows_places;
+
+typedef struct rows_scratch {
+    mc_reg at, real, other, test; /* an address, two words, a predicate */
+} rows_scratch;
+
+typedef struct rows_emitter {
+    mc_builder *b;
+    const rows_plan *plan;
+    mc_reg thread, lane, warp;
+    mc_reg row; /* the first of the thread's, in the row block */
+    rows_block block;
+    rows_places units;
+    rows_scratch scratch;
+} rows_emitter;
+
+/* The guard of unit I; none: it is surely the row block's. */
+static inline mc_reg rows_inside(const rows_emitter *r, int i) {
+    const mc_reg always = {0};
+    return i < r->units.sure ? always : r->units.inside[i];
+}
+/* Which of the thread's rows ELEMENT of unit I is of. */
+static inline int rows_row_of(const rows_plan *plan, int i, int element) {
+    return plan->order == ROWS_BCRS ? element : i % plan->rows;
+}
+/* Words that a unit of elements of BYTES takes. */
+static inline int rows_unit_words(const rows_plan *plan, int bytes) {
+    return plan->unit * bytes < WORD ? 1 : plan->unit * bytes / WORD;
+}
+
+/* Thread, lane, warp, row. */
+void rows_begin(rows_emitter *r, mc_builder *b, const rows_plan *plan);
+/* The row block, by the packed array `rows`; its number where it is NUMBERED. */
+void rows_find(rows_emitter *r, bool numbered);
+void rows_count_units(rows_emitter *r);
+void rows_declare_places(rows_emitter *r);
+void rows_declare_scratch(rows_emitter *r);
+/* COUNT units, T apart from unit FIRST on. The first SURE are there for all threads. */
+void rows_place(rows_emitter *r, mc_reg first, int count, int sure);
+/* Sets r->scratch.test to whether ELEMENT of unit I is there. Only of srbcrs. */
+void rows_test_element(const rows_emitter *r, int i, int element);
+
+/* -- load.c ------------------------------------------------------------------------------------------- */
+
+/* An array with elements of BYTES at multiples of ALIGN. AT is that of the row block's first one. */
+typedef struct rows_array {
+    mc_reg at;
+    int bytes, align;
+} rows_array;
+
+/* Bytes of a unit that are loaded at once, which is what the array's address must be a multiple of. */
+int rows_bytes_at_once(const rows_plan *plan, const rows_array *array);
+/* Loads the placed units TO words, [unit][rows_unit_words]. Of a unit that is not there all words are
+   ABSENT. */
+void rows_load(rows_emitter *r, const rows_array *from, mc_operand absent, const mc_reg *to);
+/* TO = element ELEMENT of the unit in WORDS, in f32. */
+void rows_convert(mc_builder *b, rows_type type, const mc_reg *words, int element, mc_reg to);
+
+/* -- join.c ------------------------------------------------------------------------------------------- */
+
+typedef enum rows_joined {
+    ROWS_GREATEST,        /* of f32 */
+    ROWS_GREATEST_F16X2,  /* of words that have two rows each */
+    ROWS_GREATEST_BF16X2, /* likewise */
+    ROWS_SUMS_OF_A_WORD,  /* of s32; together they have two words */
+    ROWS_SUMS_OF_TWO      /* of s64 */
+} rows_joined;
+
+/* Values of 1 or 2 words of each of the thread's rows, and how two become one. */
+typedef struct rows_joint {
+    rows_joined what;
+    mc_reg *word[2];
+    bool is_signed;     /* sums of a word: they are of either sign */
+    const char *array;  /* in shared memory: a value of each row and warp */
+    const char *prefix; /* of registers */
+} rows_joint;
+
+/* TO = the greater ones of the halves of words X and Y. */
+void rows_greater_pairs(mc_builder *b, rows_joined what, mc_reg to, mc_reg x, mc_reg y);
+/* Leaves in TO what all threads have of the row that is the lane's own, lane % vec; of two in a word of both.
+   What threads have is overwritten. */
+void rows_join(rows_emitter *r, const rows_joint *joint, mc_reg *to);
+/* TO of the thread's rows = WORD of the lanes whose own rows they are. */
+void rows_spread(rows_emitter *r, mc_reg word, const mc_reg *to);
+
+/* -- ways.c ------------------------------------------------------------------------------------------- */
+
+/* The whole way of row blocks of which threads have COUNT units at the most, and SURE at the least. */
+typedef void (*rows_way)(void *user, int count, int sure);
+/* A way for each number of units up to `hold`; what follows is for longer row blocks. */
+void rows_emit_ways(rows_emitter *r, void *user, rows_way way);
+
+/* What is done with `again` units of each thread, from unit FIRST on. */
+typedef void (*rows_turn)(void *user, mc_reg first);
+/* All units of the row block. PREFIX is of its registers; the builder has none behind it. */
+void rows_emit_loop(rows_emitter *r, void *user, const char *prefix, rows_turn turn);
+
+#endif

@@ -1,0 +1,85 @@
+#include "rows.h"
+#include <stdio.h>
+#include <string.h>
+#include "check.h"
+
+/* Vectors of row blocks: none, fewer and more than a stride, whole strides, and more than small kernels hold. */
+static const int lengths[] = {0, 1, 5, 16, 17, 32, 0, 33, 64, 100, 0}, long_ones[] = {3, 1200, 0, 1031, 130};
+
+mc_status rows_make_mask(rows_bench *t, int vec) {
+    int64_t vectors = 0;
+    for (int b = 0; b < t->blocks; b++) vectors += t->lengths[b];
+    mc_status status = mcrt_vsparse_create(MC_F32, vec, t->blocks, ROWS_COLUMNS, vectors, &t->mask, t->diag);
+    if (status != MC_OK) return status;
+    for (int b = 0; b < t->blocks; b++) {
+        int64_t first = t->mask.row_ptr[b];
+        t->mask.row_ptr[b + 1] = first + t->lengths[b];
+        for (int i = 0; i < t->lengths[b]; i++)
+            t->mask.col_idx[first + i] = (int32_t)((int64_t)i * ROWS_COLUMNS / t->lengths[b]);
+    }
+    mc_bias_fill(t->mask.values, vectors * vec, MC_VALUES_FULL, 3);
+    return MC_OK;
+}
+
+void rows_make_long(rows_bench *t) {
+    t->lengths = long_ones, t->blocks = sizeof long_ones / sizeof *long_ones;
+}
+
+mc_kernel *rows_kernel(const char *spec, const mc_setting *settings, size_t count, mc_diag *diag) {
+    mc_spec *read = NULL;
+    mc_kernel *kernel = NULL;
+    if (mc_spec_read(spec, settings, count, &read, diag) == MC_OK)
+        (void)mc_kernel_generate(read, mc_spec_default(read), &kernel, diag);
+    mc_spec_destroy(read);
+    return kernel;
+}
+
+void rows_try(rows_bench *t, const char *spec, const mc_setting *settings, size_t count) {
+    mc_diag_clear(t->diag);
+    t->kernel = rows_kernel(spec, settings, count, t->diag);
+    bool made = t->kernel != NULL && plan_problem_read(t->kernel, &t->problem, t->diag) == MC_OK;
+    CHECK(made, "%s: %s", t->text, mc_diag_text(t->diag));
+    if (!made) {
+        mc_kernel_destroy(t->kernel);
+        return;
+    }
+    t->op = operator_of(t->problem.op);
+    mc_status status = rows_make_mask(t, t->problem.vec);
+    if (status == MC_OK) status = t->run(t);
+    CHECK(status == MC_OK, "%s: %s", t->text, mc_diag_text(t->diag));
+    mc_vsparse_free(&t->mask);
+    mc_kernel_destroy(t->kernel);
+}
+
+enum { MOST_CHOICES = 12 };
+
+void rows_try_all(rows_bench *t, const char *spec, const choice *choices, size_t count, int step) {
+    size_t turns[MOST_CHOICES] = {0}, i = 0;
+    mc_setting settings[MOST_CHOICES];
+    for (int number = 0; i < count; number++) {
+        size_t used = 0;
+        for (i = 0; i < count; i++) {
+            settings[i] = (mc_setting){choices[i].field, choices[i].words[turns[i]]};
+            used += (size_t)snprintf(t->text + used, sizeof t->text - used, "%s=%s ", settings[i].field,
+                                     settings[i].value);
+        }
+        if (number % step == 0) rows_try(t, spec, settings, count);
+        for (i = 0; i < count && choices[i].words[++turns[i]] == NULL; i++) turns[i] = 0;
+    }
+}
+
+int rows_main(int argc, char **argv, mc_status (*run)(rows_bench *t), const rows_part *parts, size_t count) {
+    rows_bench t = {
+        .diag = mc_diag_create(), .lengths = lengths, .blocks = sizeof lengths / sizeof *lengths, .run = run};
+    bool found = false;
+    if (argc < 3 || argc > 4 || mc_device_open(argc == 4 ? argv[3] : "sim", &t.device, t.diag) != MC_OK)
+        return 2;
+    for (size_t i = 0; i < count && !found; i++) {
+        found = strcmp(argv[2], parts[i].name) == 0;
+        if (found) parts[i].run(&t, argv[1]);
+    }
+    CHECK(found, "there is no part %s", argv[2]);
+    mc_device_close(t.device);
+    mc_diag_destroy(t.diag);
+    return check_end();
+}
