@@ -1,6 +1,6 @@
 #include "made.h"
 
-enum { X, SCALE };
+enum { SCALE = 1 };
 
 mc_status made_sums(race *r, our_sums *sums, mc_diag *diag) {
     (void)r, (void)sums, (void)diag;
@@ -25,8 +25,9 @@ mc_status made_problem(const race *r, const want_kind *kind, plan_problem *probl
 
 mc_status made_output(race *r, const want_kind *kind, const float *scale, uint64_t out, mc_diag *diag) {
     plan_problem whole;
-    host_operands operands = {
-        .problem = &whole, .matrix = &r->work->a, .inputs[X] = &r->problem->a, .factors[SCALE] = scale};
+    host_operands operands = race_operands(r);
+    operands.problem = &whole;
+    if (scale != NULL) operands.factors[SCALE] = scale;
     reference_result want = {0};
     mc_status status = plan_problem_measure(kernel_of(r, kind), &operands, 0, &whole, diag);
     if (status == MC_OK) status = operator_expect(operator_of(whole.op), &operands, &want, diag);
