@@ -131,6 +131,7 @@ int operator_operand(const mc_operator *o, const char *name);
 /* An operand's name as people write it: "B". */
 enum { OPERAND_TITLE = 16 };
 void operand_title(const operand_row *operand, char title[OPERAND_TITLE]);
+mc_type operand_element(const plan_problem *problem, const operand_row *operand);
 /* Type, rows, cols and ld of a DENSE operand, as it is stored. data is NULL. */
 mc_dense operand_shape(const plan_problem *problem, const operand_row *operand);
 /* Whether a DENSE operand is stored by columns. */

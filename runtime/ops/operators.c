@@ -59,8 +59,12 @@ bool operand_is_transposed(const operand_row *operand) {
            problem_members[operand->major].field == NULL;
 }
 
+mc_type operand_element(const plan_problem *problem, const operand_row *operand) {
+    return operand->type == NO_MEMBER ? MC_F32 : (mc_type)member_get(problem, operand->type);
+}
+
 mc_dense operand_shape(const plan_problem *problem, const operand_row *operand) {
-    mc_dense shape = {.type = (mc_type)member_get(problem, operand->type),
+    mc_dense shape = {.type = operand_element(problem, operand),
                       .rows = member_get(problem, operand->rows),
                       .cols = member_get(problem, operand->cols),
                       .ld = member_get(problem, operand->ld)};
@@ -140,7 +144,7 @@ bool operator_gives(const mc_operator *o, const plan_problem *problem) {
 
 mc_status operand_whole_shape(const plan_problem *problem, const operand_row *operand,
                               const mc_vsparse *matrix, mc_dense *shape, mc_diag *diag) {
-    const mc_type type = (mc_type)member_get(problem, operand->type);
+    const mc_type type = operand_element(problem, operand);
     *shape = operand_shape(problem, operand);
     if (operand->kind == OPERAND_FACTOR) {
         int64_t count = operand_factors(problem, operand);

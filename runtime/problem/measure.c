@@ -40,7 +40,7 @@ static mc_status take_matrix(measuring *m) {
 
 static mc_status take_dense(measuring *m, const operand_row *operand, const mc_dense *input) {
     char who[OPERAND_TITLE];
-    mc_type type = (mc_type)member_get(m->problem, operand->type);
+    mc_type type = operand_element(m->problem, operand);
     bool turned = operand_is_turned(m->problem, operand);
     operand_title(operand, who);
     mc_status status = say(m, operand->rows, turned ? input->cols : input->rows, who, "rows");
