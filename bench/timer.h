@@ -17,7 +17,8 @@ typedef struct result_check {
     bool finite; /* no NaN is left there before: the call multiplies what it finds by zero */
 } result_check;
 
-/* What a contender's launches change: BYTES of DATA, which stand at ADDRESS before the one that is checked. */
+/* What a contender's launches change: BYTES of DATA, which stand at ADDRESS before the one that is
+   checked. */
 typedef struct result_begin {
     uint64_t address;
     const void *data;
@@ -46,8 +47,8 @@ typedef struct timing {
     int launches, rounds;
 } timing;
 
-/* Runs CONTENDER on set 0 over a poisoned result (NaN where that exists), or what stands there before, and compares. MC_MISMATCH: "12 of
-   4096 elements are wrong". */
+/* Runs CONTENDER on set 0 over a poisoned result (NaN where that exists), or what stands there before, and
+   compares. MC_MISMATCH: "12 of 4096 elements are wrong". */
 mc_status contender_verify(gpu_device *gpu, helpers *helpers, const contender *contender, mc_diag *diag);
 /* A first idea: median of 3 replays of LAUNCHES launches; stored in CONTENDER. Here and below, where
    gpu->between is set, it runs before each launch, and its time is subtracted. */

@@ -105,8 +105,8 @@ typedef struct mc_operator {
        creates WANT. */
     mc_status (*range)(const host_operands *operands, const sum_range *sums, reference_result *want,
                        mc_diag *diag);
-    /* Computes what operand INDEX, a further output, must be; factors are one row. The call creates OUT, which
-       the caller frees, also where it fails. NULL: there never is one. */
+    /* Computes what operand INDEX, a further output, must be; factors are one row. The call creates OUT,
+       which the caller frees, also where it fails. NULL: there never is one. */
     mc_status (*other)(const host_operands *operands, const mc_dense *sums, size_t index,
                        reference_result *out, mc_diag *diag);
     /* Sizes that mcrun also knows by names of the field; NULL: none. The list ends in a row without name. */

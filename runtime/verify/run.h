@@ -28,8 +28,8 @@ typedef struct mc_run {
 
 /* Packs, loads PTX (or, where PTX is NULL, KERNEL's own), runs, and reads the output, which the call creates
    in the shape that the operator gives it. The output, its gaps and what lies in front of it and behind it
-   are poisoned before, but for what an output in place holds. MC_MISMATCH where the kernel wrote anything else, or a repeated launch other bytes.
-   TIMING may be NULL. */
+   are poisoned before, but for what an output in place holds. MC_MISMATCH where the kernel wrote anything
+   else, or a repeated launch other bytes. TIMING may be NULL. */
 MC_API mc_status mc_operator_run(mc_device *device, const mc_kernel *kernel, const char *ptx,
                                  const mc_run *run, mc_timing *timing, mc_dense *out, mc_diag *diag);
 
