@@ -35,6 +35,7 @@ reference spmm
 reference sddmm
 reference quantise
 reference softmax
+reference optimise
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90
@@ -136,4 +137,8 @@ spec=$(dirname "$spec")/softmax_f16.lua
 golden softmax --set hold=1
 golden softmax_approx --set exp=approx --set hold=1 --set lse=row --set arch=sm_90
 golden softmax_strides --set order=srbcrs16 --set lhs=s32 --set out=s16 --set c_scale=tensor --set mask=values --set lse=row --set vec=4 --set warps=2 --set hold=1 --set batch=on
+spec=$(dirname "$spec")/optimise_sgd.lua
+golden optimise_sgd --set rule=nesterov --set lhs=f32 --set out=bf16 --set align=4 --set hold=1
+spec=$(dirname "$spec")/optimise_adam.lua
+golden optimise_adam --set m=4096 --set n=8 --set unit=8 --set hold=1 --set arch=sm_90
 exit $failed
