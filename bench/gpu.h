@@ -24,7 +24,7 @@ void gpu_close(gpu_device *gpu);
 
 /* Operands of one contender, laid out once in a piece of memory, and that piece repeated: launches that
    rotate over enough sets find none of their operands in L2. */
-enum { SLAB_MAX_PARTS = MC_MAX_ARRAYS + 5, SLAB_ALIGN = 256 };
+enum { SLAB_MAX_PARTS = MC_MAX_ARRAYS + 5 + MAX_OPERANDS, SLAB_ALIGN = 256 };
 
 typedef struct operand_slab {
     uint64_t base;

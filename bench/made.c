@@ -22,15 +22,16 @@ mc_status made_problem(const race *r, const want_kind *kind, plan_problem *probl
     return plan_problem_read(kernel_of(r, kind), problem, diag);
 }
 
-/* The race's dense operands and SCALE, where OP has them. */
+/* The race's operands, and SCALE, where OP has them. */
 static host_operands operands_of(const race *r, const mc_operator *op, const plan_problem *whole,
                                  const float *scale) {
-    host_operands operands = {.problem = whole, .matrix = &r->work->a};
+    host_operands operands = race_operands(r);
+    operands.problem = whole;
     for (size_t i = 0; i < op->operand_count; i++) {
         const operand_row *operand = &op->operands[i];
         if (operand->argument == offsetof(mc_args, a)) operands.inputs[i] = &r->problem->a;
         if (operand->argument == offsetof(mc_args, b)) operands.inputs[i] = &r->problem->b;
-        if (strcmp(operand->name, "scale") == 0) operands.factors[i] = scale;
+        if (scale != NULL && strcmp(operand->name, "scale") == 0) operands.factors[i] = scale;
     }
     return operands;
 }

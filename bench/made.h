@@ -11,7 +11,7 @@ mc_status made_sums(race *r, our_sums *sums, mc_diag *diag);
 
 /* The problem of the first variant that gives KIND, as far as its kernel says it. */
 mc_status made_problem(const race *r, const want_kind *kind, plan_problem *problem, mc_diag *diag);
-/* The C of it, at OUT in f32, of the race's A and B and of SCALE; NULL: the kernel reads none. */
+/* The C of it, at OUT in f32, of the problem's own operands and of SCALE; NULL: the kernel reads none. */
 mc_status made_output(race *r, const want_kind *kind, const float *scale, uint64_t out, mc_diag *diag);
 
 /* load: A is read, C written. */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "race_state.h"
 
-enum { QUICK_LAUNCHES = 10, MAX_BINDINGS = MC_MAX_ARRAYS + MC_MAX_MAPS + 24 };
+enum { QUICK_LAUNCHES = 10, MAX_BINDINGS = MC_MAX_ARRAYS + MC_MAX_MAPS + MAX_OPERANDS + 24 };
 
 /* -- Operands */
 
@@ -50,6 +50,9 @@ static void reserve_operands(const race *r, size_t group, our_operands *o) {
     o->c = slab_part(&o->slab, result_bytes(r, group));
     o->factors = slab_part(&o->slab, race_factor_bytes(r));
     o->workspace = slab_part(&o->slab, workspace_bytes(r, group));
+    const mc_operator *op = operator_of(r->operation->op);
+    for (size_t i = 0; i < op->operand_count; i++)
+        o->others[i] = op->operands[i].out ? o->c : slab_part(&o->slab, dense_bytes(&r->problem->others[i]));
 }
 
 static mc_status write_dense(race *r, const our_operands *o, size_t part, const mc_dense *dense) {
@@ -71,7 +74,61 @@ static mc_status upload_operands(race *r, size_t group) {
     if (status == MC_OK)
         status = slab_write(gpu, &o->slab, o->factors, r->factors, race_factor_bytes(r), r->diag);
     if (status == MC_OK) status = write_dense(r, o, o->a, &r->problem->a);
-    return status == MC_OK ? write_dense(r, o, o->b, &r->problem->b) : status;
+    if (status == MC_OK) status = write_dense(r, o, o->b, &r->problem->b);
+    for (size_t i = 0; i < MAX_OPERANDS && status == MC_OK; i++)
+        status = write_dense(r, o, o->others[i], &r->problem->others[i]);
+    return status;
+}
+
+/* -- Results in place, and further ones */
+
+static void list_begins(const race *r, our_operands *o) {
+    const mc_operator *op = operator_of(r->operation->op);
+    for (size_t i = 0; i < op->operand_count; i++) {
+        const mc_dense *other = &r->problem->others[i];
+        if (other->data == NULL || !op->operands[i].in_place) continue;
+        const uint64_t address = slab_address(&o->slab, o->others[i], 0);
+        o->begins[o->begin_count++] = (result_begin){address, other->data, dense_bytes(other)};
+    }
+}
+
+/* What operand INDEX must become, in f32 on the device. */
+static mc_status add_check(race *r, our_operands *o, const host_operands *operands, size_t index) {
+    const mc_operator *op = operator_of(r->operation->op);
+    reference_result want = {0};
+    mc_status status = operator_expect_other(op, operands, index, &want, r->diag);
+    if (status == MC_OK) {
+        const size_t count = (size_t)(want.low.rows * want.low.cols);
+        result_check *check = &o->checks[o->check_count++];
+        *check = (result_check){
+            .type = want.low.type, .got = slab_address(&o->slab, o->others[index], 0), .count = count};
+        status = mc_device_alloc(r->track->gpu.device, count * sizeof(float), &check->want, r->diag);
+        if (status == MC_OK) status = race_write_reals(r, &want.low, check->want, r->diag);
+    }
+    mc_result_free(&want);
+    return status;
+}
+
+/* Of KERNEL, whose problem all variants have. */
+static mc_status add_checks(race *r, our_operands *o, const mc_kernel *kernel) {
+    plan_problem whole;
+    host_operands operands = race_operands(r);
+    operands.problem = &whole;
+    mc_status status = plan_problem_measure(kernel, &operands, 0, &whole, r->diag);
+    const mc_operator *op = operator_of(r->operation->op);
+    for (size_t i = 0; i < op->operand_count && status == MC_OK; i++)
+        if (operand_is_other(&whole, &op->operands[i])) status = add_check(r, o, &operands, i);
+    return status;
+}
+
+static mc_status list_results(race *r, size_t group) {
+    const variant_list *list = &r->track->variants;
+    our_operands *o = &r->operands[group];
+    list_begins(r, o);
+    if (o->begin_count == 0) return MC_OK;
+    size_t i = 0;
+    while (list->items[i].error != NULL || list->items[i].packing != group) i++;
+    return add_checks(r, o, list->items[i].kernel);
 }
 
 /* Rows of C without gaps, as the kernel's layout has them. */
@@ -96,6 +153,14 @@ static size_t bind_operand(const our_operands *o, const operand_row *operand, in
         return 1;
     }
     return 0;
+}
+
+/* Operands that the problem has beside these. */
+static size_t bind_other(const race *r, const our_operands *o, const operand_row *operand, size_t i, int set,
+                         mc_binding *binding) {
+    if (r->problem->others[i].data == NULL) return 0;
+    *binding = (mc_binding){operand->name, (int64_t)slab_address(&o->slab, o->others[i], set)};
+    return 1;
 }
 
 /* Scales or biases: a given one by value, others by address. */
@@ -153,6 +218,8 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_ma
             (mc_binding){packed->arrays[i].name, (int64_t)slab_address(&o->slab, o->arrays[i], set)};
     for (size_t i = 0; i < op->operand_count; i++)
         count += bind_operand(o, &op->operands[i], set, &bindings[count]);
+    for (size_t i = 0; i < op->operand_count; i++)
+        count += bind_other(r, o, &op->operands[i], i, set, &bindings[count]);
     count += bind_factors(r, v, slab_address(&o->slab, o->factors, set), &bindings[count]);
     bindings[count++] = (mc_binding){MC_WORKSPACE, (int64_t)slab_address(&o->slab, o->workspace, set)};
     mc_status status = mc_bind_maps(r->track->gpu.device, v->kernel, bindings, &count, maps, diag);
@@ -177,6 +244,8 @@ static mc_status enter_variant(race *r, our_entry *e, mc_diag *diag) {
     want_place want;
     const want_kind kind = {.output = v->output, .order = v->order};
     mc_status status = race_find_want(r, &kind, &want, diag);
+    c->begins = o->begins, c->begin_count = o->begin_count;
+    c->others = o->checks, c->other_count = o->check_count;
     c->check = (result_check){.type = v->output.type,
                               .got = slab_address(&o->slab, o->c, 0),
                               .want = want.want,
@@ -231,6 +300,7 @@ mc_status race_upload(race *r) {
     if (r->operands == NULL || r->entries == NULL) return mc_fail(r->diag, MC_NOMEM, "out of memory");
     mc_status status = race_make_factors(r);
     for (size_t i = 0; i < list->packing_count && status == MC_OK; i++) status = upload_operands(r, i);
+    for (size_t i = 0; i < list->packing_count && status == MC_OK; i++) status = list_results(r, i);
     for (size_t i = 0; i < list->count && status == MC_OK; i++)
         if (list->items[i].error == NULL) status = race_make_sums(r, list->items[i].order);
     return status;
@@ -243,8 +313,11 @@ void race_drop_ours(race *r) {
         free(r->entries[i].launches);
         free(r->entries[i].maps);
     }
-    for (size_t i = 0; r->operands != NULL && i < list->packing_count; i++)
-        slab_free(gpu, &r->operands[i].slab);
+    for (size_t i = 0; r->operands != NULL && i < list->packing_count; i++) {
+        our_operands *o = &r->operands[i];
+        slab_free(gpu, &o->slab);
+        for (size_t k = 0; k < o->check_count; k++) mc_device_free(gpu->device, o->checks[k].want);
+    }
     free(r->entries);
     free(r->operands);
 }

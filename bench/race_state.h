@@ -10,6 +10,12 @@
 typedef struct our_operands {
     operand_slab slab;
     size_t arrays[MC_MAX_ARRAYS], a, b, c, factors, workspace; /* parts */
+    size_t others[MAX_OPERANDS];                               /* parts, of the problem's `others` */
+    /* What a launch of the first set must begin with, and what further results must be */
+    result_begin begins[MAX_OPERANDS];
+    size_t begin_count;
+    result_check checks[MAX_OPERANDS];
+    size_t check_count;
     double packed_bytes;
     int64_t slots;
 } our_operands;
@@ -96,6 +102,8 @@ problem_shape race_shape(const race *r);
 bool race_is_within(const race *r);
 /* The sums in ORDER, once. */
 mc_status race_make_sums(race *r, result_order order);
+/* The problem's own operands, without the race's scales and biases. The caller sets `problem`. */
+host_operands race_operands(const race *r);
 /* Writes C's elements to OUT as f32. */
 mc_status race_write_reals(race *r, const mc_dense *c, uint64_t out, mc_diag *diag);
 /* A make_sums of floats: the middle of each range, which for peers has an allowance of its own. */

@@ -88,6 +88,18 @@ mc_status race_make_sums(race *r, result_order order) {
     return status == MC_OK ? r->operation->make_sums(r, sums, r->diag) : status;
 }
 
+host_operands race_operands(const race *r) {
+    const mc_operator *op = operator_of(r->operation->op);
+    host_operands operands = {.matrix = &r->work->a, .inputs[0] = &r->problem->a};
+    for (size_t i = 0; i < op->operand_count; i++) {
+        const mc_dense *other = &r->problem->others[i];
+        if (other->data == NULL) continue;
+        if (op->operands[i].kind == OPERAND_FACTOR) operands.factors[i] = other->data;
+        else operands.inputs[i] = other;
+    }
+    return operands;
+}
+
 mc_status race_write_reals(race *r, const mc_dense *c, uint64_t out, mc_diag *diag) {
     size_t count = (size_t)(c->rows * c->cols);
     float *reals = malloc(count * sizeof *reals + 1);

@@ -17,6 +17,14 @@ typedef struct result_check {
     bool finite; /* no NaN is left there before: the call multiplies what it finds by zero */
 } result_check;
 
+/* What a contender's launches change: BYTES of DATA, which stand at ADDRESS before the one that is
+   checked. */
+typedef struct result_begin {
+    uint64_t address;
+    const void *data;
+    size_t bytes;
+} result_begin;
+
 /* One kernel or library call on one problem. */
 typedef struct contender {
     char label[TIMER_LABEL]; /* what results are grouped by: "cublaslt f16", "mcgen s8 s8 s32" */
@@ -27,6 +35,10 @@ typedef struct contender {
     const void *state; /* enqueue's own */
     size_t index;
     result_check check;
+    const result_begin *begins; /* of results in place */
+    size_t begin_count;
+    const result_check *others; /* further results */
+    size_t other_count;
     double quick; /* microseconds, of timer_quick */
 } contender;
 
@@ -35,8 +47,8 @@ typedef struct timing {
     int launches, rounds;
 } timing;
 
-/* Runs CONTENDER on set 0 over a poisoned result (NaN where that exists) and compares. MC_MISMATCH: "12 of
-   4096 elements are wrong". */
+/* Runs CONTENDER on set 0 over a poisoned result (NaN where that exists), or what stands there before, and
+   compares. MC_MISMATCH: "12 of 4096 elements are wrong". */
 mc_status contender_verify(gpu_device *gpu, helpers *helpers, const contender *contender, mc_diag *diag);
 /* A first idea: median of 3 replays of LAUNCHES launches; stored in CONTENDER. Here and below, where
    gpu->between is set, it runs before each launch, and its time is subtracted. */

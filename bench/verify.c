@@ -4,8 +4,7 @@
    hardly do. */
 static int poison_of(const result_check *k) { return k->type == MC_S32 ? 0x80 : k->finite ? 0x7b : 0xff; }
 
-static mc_status check(helpers *h, const contender *c, mc_diag *diag) {
-    const result_check *k = &c->check;
+static mc_status check(helpers *h, const result_check *k, mc_diag *diag) {
     uint64_t wrong = 0;
     mc_status status = k->most != 0
                            ? helpers_within(h, k->type, k->got, k->want, k->most, k->count, &wrong, diag)
@@ -16,11 +15,21 @@ static mc_status check(helpers *h, const contender *c, mc_diag *diag) {
     return status;
 }
 
-mc_status contender_verify(gpu_device *gpu, helpers *h, const contender *c, mc_diag *diag) {
+static mc_status begin(gpu_device *gpu, const contender *c, mc_diag *diag) {
     const result_check *k = &c->check;
     mc_status status =
         mc_device_fill(gpu->device, k->got, poison_of(k), k->count * mc_type_bytes(k->type), diag);
+    for (size_t i = 0; i < c->begin_count && status == MC_OK; i++)
+        status =
+            mc_device_write(gpu->device, c->begins[i].address, c->begins[i].data, c->begins[i].bytes, diag);
+    return status;
+}
+
+mc_status contender_verify(gpu_device *gpu, helpers *h, const contender *c, mc_diag *diag) {
+    mc_status status = begin(gpu, c, diag);
     if (status == MC_OK) status = c->enqueue(c, 0, gpu->stream, diag);
     if (status == MC_OK) status = CUDA_CALL(gpu->driver, diag, StreamSynchronize, gpu->stream);
-    return status == MC_OK ? check(h, c, diag) : status;
+    if (status == MC_OK) status = check(h, &c->check, diag);
+    for (size_t i = 0; i < c->other_count && status == MC_OK; i++) status = check(h, &c->others[i], diag);
+    return status;
 }

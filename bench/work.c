@@ -143,6 +143,7 @@ static void problem_release(work_problem *p) {
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
     mc_dense_free(&p->a);
     mc_dense_free(&p->b);
+    for (size_t i = 0; i < MAX_OPERANDS; i++) mc_dense_free(&p->others[i]);
     mc_sum_range_free(&p->within);
     *p = (work_problem){0};
 }

@@ -33,6 +33,9 @@ typedef struct work_problem {
     /* our kernels'; spmm: b only. The ld is the length of a row, and one more where two elements share a byte
        and that is odd */
     mc_dense a, b;
+    /* Further operands, at their index in the operator's list, factors as one row. Those in place, C too, as
+       launches find them */
+    mc_dense others[MAX_OPERANDS];
     int32_t *want; /* spmm of integers: A B modulo 2^32 */
     /* Of floats: between what sums a kernel's may lie; spmm: m x n; sddmm: a row of V for each vector */
     sum_range within;

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One operand's: what it is called, its file (NULL: none), what there is one for, what all of them are
-   without a file (0: random), how they are drawn. */
+/* One operand's: what it is called, its file (NULL: none), what there is one for or how many, what all of
+   them are without a file (0: random), how they are drawn. */
 typedef struct factor_source {
     const char *name, *file;
     mc_per per;
+    int count; /* not 0: there are so many instead */
     float all;
     void (*fill)(float *values, int64_t count, mc_value_law law, uint64_t seed);
     uint64_t seed;
@@ -48,11 +49,12 @@ static mc_status take_file(const factor_source *from, float *values, int64_t cou
 /* Allocates and makes *VALUES, *COUNT of them, for a matrix of ROWS x COLS; NULL: the kernel takes none. */
 static mc_status factor_make(const factor_source *from, int64_t rows, int64_t cols, float **values,
                              int64_t *count, mc_diag *diag) {
-    if (from->per == MC_PER_NONE && from->file != NULL) return refuse_file(from->name, "takes none", diag);
-    if (from->per == MC_PER_NONE) return MC_OK;
+    bool none = from->per == MC_PER_NONE && from->count == 0;
+    if (none && from->file != NULL) return refuse_file(from->name, "takes none", diag);
+    if (none) return MC_OK;
     if (from->per == MC_PER_COLUMN && cols < 0)
         return mc_fail(diag, MC_USAGE, "the %s goes by columns: --n says how many C has", from->name);
-    *count = mc_per_count(from->per, rows, cols);
+    *count = from->count > 0 ? from->count : mc_per_count(from->per, rows, cols);
     *values = calloc((size_t)*count + 1, sizeof **values);
     if (*values == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     if (from->file != NULL) return take_file(from, *values, *count, diag);
@@ -77,9 +79,13 @@ mc_status factors_make(const problem *p, const mc_kernel *kernel, const char *co
         if (computed && files[i] != NULL) status = refuse_file(operand->name, "computes it itself", diag);
         if (computed) continue;
         bool is_scale = strcmp(operand->name, "scale") == 0;
-        const factor_source from = {
-            operand->name, files[i], operand_per(&own, operand), is_scale ? (float)p->scale : 0,
-            operand->fill, seed++};
+        const factor_source from = {operand->name,
+                                    files[i],
+                                    operand_per(&own, operand),
+                                    operand->count,
+                                    is_scale ? (float)p->scale : 0,
+                                    operand->fill,
+                                    seed++};
         status = factor_make(&from, rows, cols, &f->values[i], &f->counts[i], diag);
     }
     if (status != MC_OK) factors_free(f);

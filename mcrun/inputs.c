@@ -209,7 +209,7 @@ static mc_status make_rows(const product_session *s, size_t i, mc_type type, int
     if (options_of(s)->files[i] != NULL) return mc_dense_convert(&s->given[i], title, type, ld, made, diag);
     mc_status status = mc_dense_create(type, member_get(&s->base.shape, operand->rows),
                                        member_get(&s->base.shape, operand->cols), ld, made, diag);
-    if (status == MC_OK) mc_dense_fill(made, MC_VALUES_FULL, (uint64_t)s->base.options->problem.seed + i);
+    if (status == MC_OK) operand_fill(operand, made, (uint64_t)s->base.options->problem.seed + i);
     return status;
 }
 
@@ -247,7 +247,8 @@ mc_status inputs_make(product_session *s, mc_diag *diag) {
     know_matrix(&z);
     if (o->matrix.wanted) member_set(&s->base.shape, o->matrix.rows, s->base.problem.a.rows);
     for (size_t i = 0; i < o->operand_count && status == MC_OK; i++) {
-        if (o->operands[i].out || !operand_is_there(&s->base.shape, &o->operands[i])) continue;
+        if (!operand_is_input(&o->operands[i]) || !operand_is_there(&s->base.shape, &o->operands[i]))
+            continue;
         if (o->operands[i].kind == OPERAND_SAMPLED) status = make_sampled(s, i, diag);
         if (o->operands[i].kind != OPERAND_DENSE) continue;
         status = agree_with_file(&z, i);
@@ -289,10 +290,11 @@ size_t inputs_sources(const session *base, value_source *list) {
     for (size_t i = 0; i < o->operand_count; i++) {
         const operand_row *operand = &o->operands[i];
         bool factor = operand->kind == OPERAND_FACTOR;
-        if (operand->out || operand->kind == OPERAND_VALUES || operand_is_computed(&base->shape, operand))
+        if (!operand_is_input(operand) || operand->kind == OPERAND_VALUES ||
+            operand_is_computed(&base->shape, operand))
             continue;
         if (!operand_is_there(&base->shape, operand)) continue;
-        if (factor && operand_per(&base->shape, operand) == MC_PER_NONE) continue;
+        if (factor && !operand_has_factors(&base->shape, operand)) continue;
         const char *file = factor ? factor_file(s, i) : options_of(s)->files[i];
         if (factor && file == NULL && base->problem.scale > 0 && strcmp(operand->name, "scale") == 0)
             file = base->problem.values_from;

@@ -26,7 +26,7 @@ static host_operands operands_of(const session *s, const plan_problem *of) {
 static mc_status expect_others(session *s, const host_operands *operands, mc_diag *diag) {
     mc_status status = MC_OK;
     for (size_t i = 0; i < s->op->operand_count && status == MC_OK; i++)
-        if (operand_is_computed(operands->problem, &s->op->operands[i]))
+        if (operand_is_other(operands->problem, &s->op->operands[i]))
             status = operator_expect_other(s->op, operands, i, &s->want_others[i], diag);
     return status;
 }
@@ -63,7 +63,8 @@ static mc_status write_others(const session *s, mc_diag *diag) {
                            s->want_others[i].low.data == NULL
                                ? "the kernel computes none"
                                : "C has no elements, and nothing was launched");
-        status = mc_npy_write_vector(path, &s->others[i], diag);
+        bool factor = s->op->operands[i].kind == OPERAND_FACTOR;
+        status = (factor ? mc_npy_write_vector : mc_npy_write)(path, &s->others[i], diag);
     }
     return status;
 }
@@ -126,6 +127,13 @@ static const char *option_name(product_command_data *d, const char *prefix, cons
     return d->names[d->count];
 }
 
+/* Where a further output is to be written. */
+static void add_out(product_command_data *d, const operand_row *operand, size_t place, const char *help) {
+    add_row(d, &(cmd_option){option_name(d, "out-", operand->name), 0, OPTION_TEXT,
+                             offsetof(product_options, other_files) + place * sizeof(char *), "FILE.npy", 0,
+                             0, add_help(d, help, operand->name, "")});
+}
+
 static void add_operand(product_command_data *d, const operand_row *operand, size_t place) {
     const char *rows = problem_members[operand->rows].name, *cols = problem_members[operand->cols].name;
     if (operand->kind == OPERAND_SAMPLED && !operand->out)
@@ -133,7 +141,7 @@ static void add_operand(product_command_data *d, const operand_row *operand, siz
                                  offsetof(product_options, files) + place * sizeof(char *), "FILE.npy", 0, 0,
                                  "values of the mask's vectors, in the kernel's order (random)"});
     if (operand->kind != OPERAND_DENSE) return;
-    if (!operand->out)
+    if (operand_is_input(operand))
         add_row(d, &(cmd_option){operand->name, 0, OPTION_TEXT,
                                  offsetof(product_options, files) + place * sizeof(char *), "FILE.npy", 0, 0,
                                  add_help(d,
@@ -148,22 +156,22 @@ static void add_operand(product_command_data *d, const operand_row *operand, siz
                               add_help(d, "column: the file is %s x %s, a row for each token", cols, rows)});
     if (operand->ld != NO_MEMBER)
         add_member(d, operand->ld, "L", add_help(d, "leading dimension of %s%s", operand->name, ""));
+    if (operand->in_place && !operand->out) add_out(d, operand, place, "write here what %s becomes%s");
 }
 
 /* A factor that problem.c has no row for; where to write it, if kernels may compute it. */
 static void add_factor(product_command_data *d, const operand_row *operand, size_t place) {
-    bool known = operand->computed == operand->per; /* no kernel reads it */
+    bool known = operand->computed == operand->per && operand->count == 0; /* no kernel reads it */
+    char help[HELP_BYTES] = "%s%s: f32, 1, M or N of them (random)";
+    if (operand->count > 0) snprintf(help, sizeof help, "%%s%%s: f32, %d of them (random)", operand->count);
     for (size_t i = 0; i < PROBLEM_VALUE_OPTIONS; i++)
         known |= strcmp(problem_value_table[i].name, operand->name) == 0;
     if (!known)
         add_row(d, &(cmd_option){option_name(d, "", operand->name), 0, OPTION_TEXT,
                                  offsetof(product_options, files) + place * sizeof(char *), "FILE.npy", 0, 0,
-                                 add_help(d, "%s%s: f32, 1, M or N of them (random)", operand->name, "")});
+                                 add_help(d, help, operand->name, "")});
     if (operand->computed == NO_MEMBER) return;
-    add_row(d,
-            &(cmd_option){option_name(d, "out-", operand->name), 0, OPTION_TEXT,
-                          offsetof(product_options, other_files) + place * sizeof(char *), "FILE.npy", 0, 0,
-                          add_help(d, "write here the %s that the kernel computes%s", operand->name, "")});
+    add_out(d, operand, place, "write here the %s that the kernel computes%s");
 }
 
 static void add_factors(product_command_data *d, const mc_operator *o) {

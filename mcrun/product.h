@@ -18,7 +18,7 @@ typedef struct product_options {
     int64_t members[MEMBERS]; /* sizes and leading dimensions */
     const char *files[MAX_OPERANDS];
     int majors[MAX_OPERANDS];              /* how a file lies: mc_major, from 1 */
-    const char *other_files[MAX_OPERANDS]; /* to write factors to that the kernel computes */
+    const char *other_files[MAX_OPERANDS]; /* to write further outputs to */
     int64_t aliases[PRODUCT_ALIASES];      /* sizes by the operator's own names, in its order */
     int format;                            /* of a SAMPLED output: SAMPLED_*; 0: not given */
     bool force;

@@ -130,7 +130,7 @@ run_shape session_shape(const session *s) {
                 (leading_dimension){problem_members[operand->ld].name, stored.ld, stored.cols};
         if (operand->kind != OPERAND_DENSE) continue;
         if (!operand->out && operand->only_if == NO_MEMBER) shape.bytes = mc_type_size(stored.type, length);
-        shape.moved += stored.rows * mc_type_size(stored.type, stored.cols);
+        shape.moved += (operand->in_place ? 2 : 1) * stored.rows * mc_type_size(stored.type, stored.cols);
     }
     return shape;
 }

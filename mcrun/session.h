@@ -37,7 +37,7 @@ typedef struct session {
     char *ptx, *ran;    /* of --ptx; what ran last, for --report */
     unsigned passes;    /* of what ran last */
     plan_problem shape; /* of the default variant: types, sizes, leading dimensions */
-    /* By place in the operator's list: what is given, and what comes of the factors that a kernel computes */
+    /* By place in the operator's list: what is given, and what comes of further outputs */
     mc_dense inputs[MAX_OPERANDS];
     float *factors[MAX_OPERANDS];
     reference_result want_others[MAX_OPERANDS];

@@ -20,7 +20,7 @@ static mc_status fit(session *s, const mc_kernel *kernel, mc_diag *diag) {
     return status;
 }
 
-/* Factors that the kernel computes are looked at first, as C is made of them. */
+/* Further outputs are looked at first, as C may be made of them. */
 static mc_status run_once(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag) {
     session_drop_results(s);
     mc_status status = s->calls->run(s, kernel, timing, diag);

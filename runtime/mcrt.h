@@ -35,6 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "mc_element.h"
+#include "mc_optimise.h"
 #include "mc_status.h"
 
 #ifdef __cplusplus
@@ -273,6 +274,7 @@ typedef struct mc_plan mc_plan;
           c_order says.
    QUANTISE: C = A[m,n] with other elements, turned round as b_layout says: integers round(A / scale), or
           back, reals A * scale; of one type and without scales A's elements (docs/quantise.md).
+   OPTIMISE: C, a weight of m x n, and its states make a step by A, its gradient (docs/optimise.md).
    SOFTMAX: C = softmax(A) over the rows of the matrix, a mask of m x n; A, what an SDDMM writes, and C as
           c_order says (docs/softmax.md).
    SOFTMAX_GRAD: C = scale * A o (B - rowsum(A o B)) over the rows of the matrix: of what a softmax wrote, A,
@@ -285,7 +287,8 @@ typedef enum mc_op {
     MC_OP_QUANTISE,
     MC_OP_SOFTMAX,
     MC_OP_SOFTMAX_GRAD,
-    MC_OP_SPMMT
+    MC_OP_SPMMT,
+    MC_OP_OPTIMISE
 } mc_op;
 
 /* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;
@@ -351,6 +354,8 @@ typedef struct mc_plan_config {
        the whole mask has none nothing is launched, and it is not written */
     mc_per lse;
     mc_exp exp; /* softmax */
+    mc_rule rule;
+    bool master; /* both optimise; master: the step is done on a copy of C in f32 */
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no

@@ -29,6 +29,7 @@ static const member_word residuals[] = {{"none", MC_RESIDUAL_NONE},
                                         {"f32", MC_RESIDUAL_F32},
                                         {0}};
 static const member_word exps[] = {{"polynomial", MC_EXP_POLYNOMIAL}, {"approx", MC_EXP_APPROX}, {0}};
+static const member_word rules[] = {MC_RULE_WORDS, {0}};
 static const member_word majors[] = {{"row", MC_MAJOR_ROW}, {"column", MC_MAJOR_COLUMN}, {0}};
 static const member_word switches[] = {{"off", false}, {"on", true}, {0}};
 static const member_word sums[] = {{"wrap", false}, {"exact", true}, {0}};

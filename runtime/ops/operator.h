@@ -22,16 +22,22 @@ typedef enum operand_kind {
 typedef struct operand_row {
     const char *name; /* of the kernel's parameter and of mcrun's option; people read it in capitals */
     operand_kind kind;
-    bool out;                      /* the operand that is written, which is the last in the list */
+    bool out; /* the operand that is written, which is the last in the list */
+    /* DENSE: it is read and written at one address. It is an input, and a further output where it is not the
+       last in the list */
+    bool in_place;
+    bool magnitudes;               /* DENSE: random elements have no signs */
     problem_member type;           /* the member that is its elements' type; NO_MEMBER: f32 */
-    problem_member rows, cols, ld; /* DENSE */
+    problem_member rows, cols, ld; /* DENSE; ld NO_MEMBER: rows without gaps */
     problem_member only_if;        /* it is there only where this member is set; NO_MEMBER: always */
+    int least;                     /* and only where that is at least this */
     problem_member stride;         /* from a product of a batch to the next; NO_MEMBER: all have the same */
     bool by_layout;                /* it is stored by columns if the problem's layout says so */
     /* DENSE: the member that says so, an mc_major; NO_MEMBER: none. Where specs have no field for it kernels
        read rows, and plans transpose the operand first (problem/transpose.h) */
     problem_member major;
     problem_member per; /* FACTOR: the member that says what there is one for */
+    int count;          /* FACTOR: not 0: there are so many instead, in an array */
     /* FACTOR: the member that, where it is set, makes it a further output: the kernel computes it, and writes
        an array also where that has one element. With a sparse matrix that goes with a SAMPLED input or
        output */
@@ -99,8 +105,8 @@ typedef struct mc_operator {
        creates WANT. */
     mc_status (*range)(const host_operands *operands, const sum_range *sums, reference_result *want,
                        mc_diag *diag);
-    /* Computes what operand INDEX, a factor that is an output, must be: one row. The call creates OUT, which
-       the caller frees, also where it fails. NULL: no factor ever is. */
+    /* Computes what operand INDEX, a further output, must be; factors are one row. The call creates OUT,
+       which the caller frees, also where it fails. NULL: there never is one. */
     mc_status (*other)(const host_operands *operands, const mc_dense *sums, size_t index,
                        reference_result *out, mc_diag *diag);
     /* Sizes that mcrun also knows by names of the field; NULL: none. The list ends in a row without name. */
@@ -125,22 +131,34 @@ int operator_operand(const mc_operator *o, const char *name);
 /* An operand's name as people write it: "B". */
 enum { OPERAND_TITLE = 16 };
 void operand_title(const operand_row *operand, char title[OPERAND_TITLE]);
+mc_type operand_element(const plan_problem *problem, const operand_row *operand);
 /* Type, rows, cols and ld of a DENSE operand, as it is stored. data is NULL. */
 mc_dense operand_shape(const plan_problem *problem, const operand_row *operand);
 /* Whether a DENSE operand is stored by columns. */
 bool operand_is_turned(const plan_problem *problem, const operand_row *operand);
 /* Whether OPERAND may lie by columns where kernels read rows, so that plans transpose it. */
 bool operand_is_transposed(const operand_row *operand);
-/* Whether OPERAND is there, by its only_if. */
+/* Whether OPERAND is there, by its only_if, of VALUE, and least. */
+static inline bool operand_is_there_with(const operand_row *operand, int64_t value) {
+    return operand->only_if == NO_MEMBER || (value != 0 && value >= operand->least);
+}
 bool operand_is_there(const plan_problem *problem, const operand_row *operand);
 /* Whether LD is the leading dimension of an operand that is not there. */
 bool operator_lacks_ld(const mc_operator *o, const plan_problem *problem, problem_member ld);
 /* What there is a factor for; NONE: OPERAND is no factor. */
 mc_per operand_per(const plan_problem *problem, const operand_row *operand);
+/* Whether OPERAND is a factor, and there are any. */
+bool operand_has_factors(const plan_problem *problem, const operand_row *operand);
 /* How many scales or biases OPERAND has; 0: none. */
 int64_t operand_factors(const plan_problem *problem, const operand_row *operand);
 /* Whether OPERAND is a factor that the kernel computes. */
 bool operand_is_computed(const plan_problem *problem, const operand_row *operand);
+/* Whether OPERAND holds values before a launch. */
+bool operand_is_input(const operand_row *operand);
+/* Whether OPERAND is a further output: a factor that the kernel computes, or one in place. */
+bool operand_is_other(const plan_problem *problem, const operand_row *operand);
+/* Makes random elements of DENSE, OPERAND or rows of it. */
+void operand_fill(const operand_row *operand, mc_dense *dense, uint64_t seed);
 /* Whether OPERAND is a factor that is passed as an array, not by value. */
 bool operand_is_factors(const plan_problem *problem, const operand_row *operand);
 mc_output operator_output(const plan_problem *problem);
@@ -165,7 +183,7 @@ mc_status operator_finish(const mc_operator *o, const host_operands *operands, c
 /* Both: what a kernel's output must be, exactly or within bounds. */
 mc_status operator_expect(const mc_operator *o, const host_operands *operands, reference_result *want,
                           mc_diag *diag);
-/* What a kernel must make of operand INDEX, a factor that it computes. The call creates WANT. */
+/* What a kernel must make of operand INDEX, a further output. The call creates WANT. */
 mc_status operator_expect_other(const mc_operator *o, const host_operands *operands, size_t index,
                                 reference_result *want, mc_diag *diag);
 

@@ -1,8 +1,10 @@
 /* The list of operators, and what follows from their rows. */
 #include "ops/operator.h"
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/real.h"
 
 #define O(upper, lower) extern const mc_operator operator_##lower;
 #include "ops/operators.def"
@@ -57,8 +59,12 @@ bool operand_is_transposed(const operand_row *operand) {
            problem_members[operand->major].field == NULL;
 }
 
+mc_type operand_element(const plan_problem *problem, const operand_row *operand) {
+    return operand->type == NO_MEMBER ? MC_F32 : (mc_type)member_get(problem, operand->type);
+}
+
 mc_dense operand_shape(const plan_problem *problem, const operand_row *operand) {
-    mc_dense shape = {.type = (mc_type)member_get(problem, operand->type),
+    mc_dense shape = {.type = operand_element(problem, operand),
                       .rows = member_get(problem, operand->rows),
                       .cols = member_get(problem, operand->cols),
                       .ld = member_get(problem, operand->ld)};
@@ -66,11 +72,12 @@ mc_dense operand_shape(const plan_problem *problem, const operand_row *operand) 
         shape.rows = member_get(problem, operand->cols);
         shape.cols = member_get(problem, operand->rows);
     }
+    if (operand->ld == NO_MEMBER) shape.ld = shape.cols;
     return shape;
 }
 
 bool operand_is_there(const plan_problem *problem, const operand_row *operand) {
-    return operand->only_if == NO_MEMBER || member_get(problem, operand->only_if) != 0;
+    return operand_is_there_with(operand, member_get(problem, operand->only_if));
 }
 
 bool operator_lacks_ld(const mc_operator *o, const plan_problem *problem, problem_member ld) {
@@ -83,7 +90,12 @@ mc_per operand_per(const plan_problem *problem, const operand_row *operand) {
     return operand->kind == OPERAND_FACTOR ? (mc_per)member_get(problem, operand->per) : MC_PER_NONE;
 }
 
+bool operand_has_factors(const plan_problem *problem, const operand_row *operand) {
+    return operand->count > 0 || operand_per(problem, operand) != MC_PER_NONE;
+}
+
 int64_t operand_factors(const plan_problem *problem, const operand_row *operand) {
+    if (operand->count > 0) return operand->count;
     return mc_per_count(operand_per(problem, operand), problem->m, problem->n);
 }
 
@@ -91,9 +103,24 @@ bool operand_is_computed(const plan_problem *problem, const operand_row *operand
     return operand_per(problem, operand) != MC_PER_NONE && member_get(problem, operand->computed) != 0;
 }
 
+bool operand_is_input(const operand_row *operand) { return !operand->out || operand->in_place; }
+
+bool operand_is_other(const plan_problem *problem, const operand_row *operand) {
+    bool in_place = operand->in_place && !operand->out;
+    return in_place ? operand_is_there(problem, operand) : operand_is_computed(problem, operand);
+}
+
+void operand_fill(const operand_row *operand, mc_dense *dense, uint64_t seed) {
+    mc_dense_fill(dense, MC_VALUES_FULL, seed);
+    for (int64_t i = 0; operand->magnitudes && i < dense->rows; i++)
+        for (int64_t j = 0; j < dense->cols; j++)
+            mc_dense_set(dense, i, j, real_to_bits(dense->type, fabsf((float)mc_dense_real(dense, i, j))));
+}
+
 bool operand_is_factors(const plan_problem *problem, const operand_row *operand) {
     mc_per per = operand_per(problem, operand);
-    return per == MC_PER_ROW || per == MC_PER_COLUMN || operand_is_computed(problem, operand);
+    return per == MC_PER_ROW || per == MC_PER_COLUMN || operand->count > 0 ||
+           operand_is_computed(problem, operand);
 }
 
 mc_output operator_output(const plan_problem *problem) {
@@ -117,7 +144,7 @@ bool operator_gives(const mc_operator *o, const plan_problem *problem) {
 
 mc_status operand_whole_shape(const plan_problem *problem, const operand_row *operand,
                               const mc_vsparse *matrix, mc_dense *shape, mc_diag *diag) {
-    const mc_type type = (mc_type)member_get(problem, operand->type);
+    const mc_type type = operand_element(problem, operand);
     *shape = operand_shape(problem, operand);
     if (operand->kind == OPERAND_FACTOR) {
         int64_t count = operand_factors(problem, operand);

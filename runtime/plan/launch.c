@@ -4,7 +4,10 @@
 #include "problem/binding_set.h"
 #include "plan/plan.h"
 
-enum { NOWHERE = 256 }; /* stands for an address until there is one: aligned as any may have to be */
+enum {
+    NOWHERE = 256,          /* stands for an address until there is one: aligned as any may have to be */
+    SIM_MULTIPROCESSORS = 2 /* few, so that thread blocks take turns on the simulator too */
+};
 
 static void bind_problem(binding_set *set, const mc_operator *o, const plan_problem *problem) {
     bind_sizes(set, problem);
@@ -90,7 +93,8 @@ mc_status plan_launch_make(const mc_context *context, const plan_problem *proble
     bind_packing(&set, packing);
     launch->workspace = (struct plan_workspace){mc_workspace_bytes(kernel, problem->batch), PLAN_NONE, 1};
     bind_value(&set, MC_WORKSPACE, NOWHERE);
-    bind_value(&set, "multiprocessors", mc_device_get_info(context->device)->multiprocessors);
+    int multiprocessors = mc_device_get_info(context->device)->multiprocessors;
+    bind_value(&set, "multiprocessors", multiprocessors > 0 ? multiprocessors : SIM_MULTIPROCESSORS);
     mc_status status = bind_tensors(kernel, &set, launch, diag);
     if (status != MC_OK) return status;
     status = mc_bind(kernel, set.items, set.count, &launch->launch, diag);

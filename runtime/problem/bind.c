@@ -52,7 +52,7 @@ static int64_t word_of(const mc_kernel *kernel, problem_member member) {
 
 /* Whether KERNEL has no such operand. */
 static bool is_left_out(const mc_kernel *kernel, const operand_row *operand) {
-    return operand->only_if != NO_MEMBER && word_of(kernel, operand->only_if) == 0;
+    return !operand_is_there_with(operand, word_of(kernel, operand->only_if));
 }
 
 /* Whether LD is the leading dimension of an operand that KERNEL has not. */

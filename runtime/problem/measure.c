@@ -40,7 +40,7 @@ static mc_status take_matrix(measuring *m) {
 
 static mc_status take_dense(measuring *m, const operand_row *operand, const mc_dense *input) {
     char who[OPERAND_TITLE];
-    mc_type type = (mc_type)member_get(m->problem, operand->type);
+    mc_type type = operand_element(m->problem, operand);
     bool turned = operand_is_turned(m->problem, operand);
     operand_title(operand, who);
     mc_status status = say(m, operand->rows, turned ? input->cols : input->rows, who, "rows");
@@ -49,6 +49,9 @@ static mc_status take_dense(measuring *m, const operand_row *operand, const mc_d
         return mc_fail(m->diag, MC_CANNOT, "the kernel reads %s as %s, this one is %s", who,
                        mc_type_text(type), mc_type_text(input->type));
     if (operand->ld != NO_MEMBER) member_set(m->problem, operand->ld, input->ld);
+    else if (status == MC_OK && input->ld != input->cols)
+        return mc_fail(m->diag, MC_CANNOT, "rows of %s lie %lld elements apart, must have no gaps", who,
+                       (long long)input->ld);
     return status;
 }
 
@@ -70,7 +73,7 @@ static mc_status take_sampled(const measuring *m, const operand_row *operand, co
 /* Factors are there where the kernel takes some, and only there. */
 static mc_status check_factors(const measuring *m, const operand_row *operand, const float *factors) {
     bool computed = operand_is_computed(m->problem, operand),
-         wanted = operand_per(m->problem, operand) != MC_PER_NONE && !computed;
+         wanted = operand_has_factors(m->problem, operand) && !computed;
     if (computed && factors != NULL)
         return mc_fail(m->diag, MC_CANNOT, "the kernel computes its %s itself", operand->name);
     if (wanted == (factors != NULL)) return MC_OK;
@@ -89,7 +92,7 @@ static mc_status check_presence(const measuring *m, const operand_row *operand, 
 static mc_status take_operand(measuring *m, size_t i) {
     const operand_row *operand = &m->op->operands[i];
     if (operand->kind == OPERAND_FACTOR) return check_factors(m, operand, m->operands->factors[i]);
-    if (operand->kind == OPERAND_VALUES || operand->out) return MC_OK;
+    if (operand->kind == OPERAND_VALUES || !operand_is_input(operand)) return MC_OK;
     if (operand->only_if != NO_MEMBER) {
         mc_status status = check_presence(m, operand, m->operands->inputs[i]);
         if (status != MC_OK || !operand_is_there(m->problem, operand)) return status;

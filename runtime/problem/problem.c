@@ -79,7 +79,9 @@ static bool is_of_matrix(const mc_operator *o, problem_member member) {
 }
 
 /* SpMM and SDDMM are spelt out. */
-static const char *article(const mc_operator *o) { return o->title[0] == 'S' ? "an" : "a"; }
+static const char *article(const mc_operator *o) {
+    return strchr("Saeiou", o->title[0]) != NULL ? "an" : "a";
+}
 
 /* Members that the operator has not must be 0. */
 static mc_status check_members(const mc_operator *o, const mc_plan_config *config, mc_diag *diag) {

@@ -19,13 +19,14 @@ typedef struct tune_operands {
     /* At the operand's index in the operator's list */
     mc_dense inputs[MAX_OPERANDS]; /* DENSE ones */
     float *factors[MAX_OPERANDS];  /* operand_factors of each; NULL: none */
-    /* What factors must be that a kernel computes; no data: others. And their places in the slab */
+    /* What further outputs must be; no data: it is none. And the operands' places in the slab */
     reference_result others[MAX_OPERANDS];
     size_t other_parts[MAX_OPERANDS];
     mc_dense c; /* the output's shape; no data */
     /* Memory as it must be found: GUARD bytes of poison, C with poison in its gaps, and GUARD bytes again.
        MOST: likewise, where C's elements may be anything from those of WANT to these; else NULL */
     unsigned char *want, *most;
+    unsigned char *begin; /* that memory before a launch, where C is in place; else NULL: poison */
     size_t want_bytes, guard;
     /* Products of a batch, which all have the same operands, each in its own memory; 1: there is no batch.
        From the C of one to that of the next, in bytes */

@@ -67,6 +67,7 @@ static mc_status copy_matrix(measurement *m, mc_diag *diag) {
 /* -- Dense operands */
 
 typedef struct fill {
+    const operand_row *operand;
     mc_dense *dense;
     uint64_t seed;
 } fill;
@@ -77,13 +78,14 @@ static void fill_rows(void *user, size_t index) {
     int64_t first = (int64_t)index * FILL_ROWS;
     part.rows = f->dense->rows - first < FILL_ROWS ? f->dense->rows - first : FILL_ROWS;
     part.data = (char *)part.data + mc_type_size(part.type, first * part.ld);
-    mc_dense_fill(&part, MC_VALUES_FULL, f->seed + index);
+    operand_fill(f->operand, &part, f->seed + index);
 }
 
 /* Of SHAPE, which has no data yet. */
-static mc_status make_dense(const mc_dense *shape, uint64_t seed, mc_dense *dense, mc_diag *diag) {
+static mc_status make_dense(const operand_row *operand, const mc_dense *shape, uint64_t seed, mc_dense *dense,
+                            mc_diag *diag) {
     mc_status status = mc_dense_create(shape->type, shape->rows, shape->cols, shape->ld, dense, diag);
-    fill f = {dense, seed};
+    fill f = {operand, dense, seed};
     const tune_work work = {(size_t)((dense->rows + FILL_ROWS - 1) / FILL_ROWS), fill_rows, NULL, &f};
     if (status == MC_OK) (void)tune_work_do(&work);
     return status;
@@ -106,14 +108,19 @@ static mc_status make_operands(measurement *m, mc_diag *diag) {
         const operand_row *operand = &m->operator->operands[i];
         if (operand->kind == OPERAND_FACTOR) {
             status = make_factors(p, operand, seed_factors + i, &m->operands.factors[i], diag);
-        } else if (operand->kind != OPERAND_VALUES && !operand->out && operand_is_there(p, operand)) {
+        } else if (operand->kind != OPERAND_VALUES && operand_is_input(operand) &&
+                   operand_is_there(p, operand)) {
             mc_dense shape;
             status = operand_whole_shape(p, operand, &m->operands.matrix, &shape, diag);
             if (status != MC_OK) break;
-            status = make_dense(&shape, seed_inputs + i * seed_step, &m->operands.inputs[i], diag);
+            status = make_dense(operand, &shape, seed_inputs + i * seed_step, &m->operands.inputs[i], diag);
         }
     }
     return status;
+}
+
+static size_t dense_bytes(const mc_dense *dense) {
+    return (size_t)mc_type_size(dense->type, dense->rows * dense->ld);
 }
 
 /* -- C */
@@ -149,6 +156,17 @@ static mc_status repeat_part(tune_operands *o, tune_slab *slab, size_t step, siz
     return tune_slab_repeat(slab, o->products, step, diag);
 }
 
+/* C in place: its memory as launches find it. */
+static mc_status make_begin(tune_operands *o, const mc_operator *op, mc_diag *diag) {
+    const mc_dense *input = &o->inputs[op->operand_count - 1];
+    if (!operator_out(op)->in_place) return MC_OK;
+    o->begin = mcrt_array((int64_t)o->want_bytes, 1);
+    if (o->begin == NULL) return mcrt_no_memory(diag, (int64_t)o->want_bytes, "bytes of C");
+    memset(o->begin, TUNE_POISON, o->want_bytes);
+    memcpy(o->begin + o->guard, input->data, dense_bytes(input));
+    return MC_OK;
+}
+
 /* -- The whole, on the host */
 
 mc_status tune_operands_make(measurement *m, mc_diag *diag) {
@@ -159,6 +177,7 @@ mc_status tune_operands_make(measurement *m, mc_diag *diag) {
     if (status == MC_OK) status = operator_out_shape(m->operator, p, &o->matrix, &o->c, diag);
     if (status == MC_OK) status = size_c(o, p, diag);
     if (status == MC_OK) status = make_operands(m, diag);
+    if (status == MC_OK) status = make_begin(o, m->operator, diag);
     m->buffer = (tune_buffer){malloc(BUFFER_BYTES), BUFFER_BYTES};
     if (status == MC_OK && m->buffer.bytes == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
     return status;
@@ -205,10 +224,6 @@ mc_status tune_operands_pack(measurement *m, mc_diag *diag) {
 
 /* -- On the device */
 
-static size_t dense_bytes(const mc_dense *dense) {
-    return (size_t)mc_type_size(dense->type, dense->rows * dense->ld);
-}
-
 /* Addresses are multiples of what the problem says, and of no more, so that a kernel cannot rely on more. */
 static size_t offset_of(const plan_problem *p, mc_type type) {
     size_t element = mc_type_bytes(type);
@@ -221,7 +236,10 @@ static mc_status add_c(measurement *m, const operand_row *operand, mc_diag *diag
     tune_operands *o = &m->operands;
     o->c_step = step_of(m->race->problem, operand, o->c.type);
     size_t more = (o->products - 1) * o->c_step, offset = offset_of(m->race->problem, o->c.type);
-    return tune_slab_add(&o->slab, operand->name, NULL, o->want_bytes + more, offset, diag);
+    mc_status status =
+        tune_slab_add(&o->slab, operand->name, o->begin, o->want_bytes + more, offset, diag);
+    if (status == MC_OK) o->slab.parts[o->slab.count - 1].written = operand->in_place;
+    return status;
 }
 
 static mc_status add_input(measurement *m, size_t i, mc_diag *diag) {
@@ -233,6 +251,7 @@ static mc_status add_input(measurement *m, size_t i, mc_diag *diag) {
     mc_status status =
         tune_slab_add(&o->slab, operand->name, input->data, bytes, offset_of(p, input->type), diag);
     if (status != MC_OK) return status;
+    o->slab.parts[o->slab.count - 1].written = operand->in_place;
     return repeat_part(o, &o->slab, step_of(p, operand, input->type), bytes, diag);
 }
 
@@ -331,5 +350,6 @@ void tune_operands_free(measurement *m) {
     }
     free(o->want);
     free(o->most);
+    free(o->begin);
     free(m->buffer.bytes);
 }

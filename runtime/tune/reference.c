@@ -106,11 +106,11 @@ static host_operands band_operands(const measurement *m, const band *b, mc_dense
     return of;
 }
 
-/* Factors that kernels compute: of an operator that has one band. */
+/* Further outputs: of an operator that has one band. */
 static mc_status make_others(measurement *m, const host_operands *of, const mc_dense *sums, mc_diag *diag) {
     mc_status status = MC_OK;
     for (size_t i = 0; i < m->operator->operand_count && status == MC_OK; i++)
-        if (operand_is_computed(of->problem, &m->operator->operands[i]))
+        if (operand_is_other(of->problem, &m->operator->operands[i]))
             status = m->operator->other(of, sums, i, &m->operands.others[i], diag);
     return status;
 }

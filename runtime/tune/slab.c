@@ -8,7 +8,7 @@ mc_status tune_slab_add(tune_slab *slab, const char *name, const void *data, siz
     size_t begin = slab->set_bytes;
     if (bytes > SIZE_MAX / 4 || begin > SIZE_MAX / 4)
         return mc_fail(diag, MC_NOMEM, "no memory for %s of %zu bytes", name, bytes);
-    slab->parts[slab->count++] = (tune_part){name, data, bytes, begin + offset, 1, 0};
+    slab->parts[slab->count++] = (tune_part){name, data, false, bytes, begin + offset, 1, 0};
     slab->set_bytes = round_up(begin + offset + bytes);
     return MC_OK;
 }
@@ -71,7 +71,7 @@ mc_status tune_slab_check(mc_context *context, const tune_slab *slab, const tune
     for (size_t i = 0; i < slab->count && status == MC_OK; i++) {
         const tune_part *part = &slab->parts[i];
         bool same = true;
-        if (part->data != NULL) status = compare_part(context, slab, i, buffer, &same, diag);
+        if (part->data != NULL && !part->written) status = compare_part(context, slab, i, buffer, &same, diag);
         if (status != MC_OK || same) continue;
         status = write_set(context, slab, 0, diag);
         if (status == MC_OK) status = mc_fail(diag, MC_MISMATCH, "the kernel wrote into %s", part->name);

@@ -10,6 +10,7 @@ enum { TUNE_MAX_PARTS = MC_MAX_ARRAYS + 1, TUNE_BOUNDARY = 256 };
 typedef struct tune_part {
     const char *name; /* the name that it is bound by */
     const void *data; /* what it holds; NULL: it is a result */
+    bool written;     /* kernels write it: it is not looked at */
     size_t bytes;
     size_t place;        /* its offset in the set */
     size_t copies, step; /* how often it is there, so many bytes apart */

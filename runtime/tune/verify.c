@@ -131,10 +131,30 @@ static mc_status check_exact(measurement *m, size_t z, mc_diag *diag) {
     return status != MC_OK || same ? status : check_product(m, z, diag);
 }
 
-static mc_status poison_c(measurement *m, mc_diag *diag) {
+static mc_status begin_c(measurement *m, mc_diag *diag) {
     const tune_operands *o = &m->operands;
-    return mc_device_fill(m->context->device, memory_of_c(o, 0), TUNE_POISON,
+    const mc_address address = memory_of_c(o, 0);
+    if (o->begin != NULL) return mc_device_write(m->context->device, address, o->begin, o->want_bytes, diag);
+    return mc_device_fill(m->context->device, address, TUNE_POISON,
                           o->want_bytes + (o->products - 1) * o->c_step, diag);
+}
+
+/* What is in place as it was, poison in other outputs. */
+static mc_status begin_other(measurement *m, size_t i, mc_diag *diag) {
+    const tune_operands *o = &m->operands;
+    const mc_dense *want = &o->others[i].low;
+    size_t bytes = (size_t)mc_type_size(want->type, want->rows * want->ld);
+    const mc_address address = tune_slab_address(&o->slab, o->other_parts[i], 0);
+    if (o->inputs[i].data != NULL)
+        return mc_device_write(m->context->device, address, o->inputs[i].data, bytes, diag);
+    return mc_device_fill(m->context->device, address, TUNE_POISON, bytes, diag);
+}
+
+static mc_status begin_outputs(measurement *m, mc_diag *diag) {
+    mc_status status = begin_c(m, diag);
+    for (size_t i = 0; i < MAX_OPERANDS && status == MC_OK; i++)
+        if (m->operands.others[i].low.data != NULL) status = begin_other(m, i, diag);
+    return status;
 }
 
 /* Many are right, but a kernel has one of them: a second launch gives the same, of the first product. */
@@ -142,7 +162,7 @@ static mc_status check_range(measurement *m, const tune_kernel *k, mc_diag *diag
     unsigned char *first = NULL, *second = NULL;
     mc_status status = read_c(m, 0, &first, diag);
     for (size_t z = 0; z < m->operands.products && status == MC_OK; z++) status = check_product(m, z, diag);
-    if (status == MC_OK) status = poison_c(m, diag);
+    if (status == MC_OK) status = begin_outputs(m, diag);
     if (status == MC_OK) status = mc_module_launch(k->module, &k->launches[0], diag);
     if (status == MC_OK) status = read_c(m, 0, &second, diag);
     if (status == MC_OK) status = tune_check_again(&m->operands, first, second, diag);
@@ -158,25 +178,15 @@ static mc_status check_c(measurement *m, const tune_kernel *k, mc_diag *diag) {
     return status;
 }
 
-static mc_status poison_others(measurement *m, mc_diag *diag) {
-    const tune_operands *o = &m->operands;
-    mc_status status = MC_OK;
-    for (size_t i = 0; i < MAX_OPERANDS && status == MC_OK; i++)
-        if (o->others[i].low.data != NULL)
-            status = mc_device_fill(m->context->device, tune_slab_address(&o->slab, o->other_parts[i], 0),
-                                    TUNE_POISON, (size_t)mc_type_size(MC_F32, o->others[i].low.cols), diag);
-    return status;
-}
-
 static mc_status check_other(measurement *m, size_t i, mc_diag *diag) {
     const reference_result *want = &m->operands.others[i];
-    int64_t count = want->low.cols;
+    const mc_dense *shape = &want->low;
     mc_address address = tune_slab_address(&m->operands.slab, m->operands.other_parts[i], 0);
     mc_dense got;
-    mc_status status = mc_dense_create(MC_F32, 1, count, count, &got, diag);
+    mc_status status = mc_dense_create(shape->type, shape->rows, shape->cols, shape->ld, &got, diag);
     if (status == MC_OK)
-        status =
-            mc_device_read(m->context->device, address, got.data, (size_t)mc_type_size(MC_F32, count), diag);
+        status = mc_device_read(m->context->device, address, got.data,
+                                (size_t)mc_type_size(shape->type, shape->rows * shape->ld), diag);
     if (status == MC_OK) status = mc_result_compare_named(m->operator->operands[i].name, &got, want, diag);
     mc_dense_free(&got);
     return status;
@@ -193,8 +203,7 @@ static mc_status check_others(measurement *m, mc_diag *diag) {
    all that follow wrong. */
 mc_status tune_verify(measurement *m, tune_kernel *k, mc_diag *diag) {
     const tune_operands *o = &m->operands;
-    mc_status status = poison_c(m, diag);
-    if (status == MC_OK) status = poison_others(m, diag);
+    mc_status status = begin_outputs(m, diag);
     if (status == MC_OK) status = mc_module_launch(k->module, &k->launches[0], diag);
     if (status == MC_OK) status = check_c(m, k, diag);
     if (status == MC_OK) status = check_others(m, diag);

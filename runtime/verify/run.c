@@ -14,9 +14,11 @@ enum {
     SIM_MULTIPROCESSORS = 2 /* few, so that thread blocks take turns on the simulator too */
 };
 
-/* An output on the device: the matrix that it becomes, where it lies, past its offset, and its name. */
+/* An output on the device: the matrix that it becomes, what it holds before (NULL: poison), where it lies,
+   past its offset, and its name. */
 typedef struct run_output {
     mc_dense *to;
+    const mc_dense *from;
     uint64_t address;
     unsigned offset;
     char title[OPERAND_TITLE];
@@ -34,7 +36,7 @@ typedef struct device_run {
     size_t buffer_count;
     run_output outputs[MAX_OPERANDS];
     size_t output_count;
-    mc_dense others[MAX_OPERANDS]; /* factors that the kernel computes, at the operand's index */
+    mc_dense others[MAX_OPERANDS]; /* further outputs, at the operand's index */
     binding_set bindings;
     mc_tensor_map maps[MC_MAX_MAPS];
     mc_module *module;
@@ -130,9 +132,8 @@ static mc_status put_dense(device_run *run, const char *name, const mc_dense *ma
 /* One by value, more as an array. */
 static mc_status put_factors(device_run *run, const operand_row *operand, const float *values,
                              mc_diag *diag) {
-    mc_per per = operand_per(&run->problem, operand);
-    if (per == MC_PER_NONE) return MC_OK;
-    if (per != MC_PER_TENSOR)
+    if (!operand_has_factors(&run->problem, operand)) return MC_OK;
+    if (operand_is_factors(&run->problem, operand))
         return put_array(run, operand->name, values,
                          (size_t)operand_factors(&run->problem, operand) * sizeof *values, diag);
     run->bindings.items[run->bindings.count++] = mc_bind_f32(operand->name, *values);
@@ -146,30 +147,46 @@ static mc_status put_workspace(device_run *run, mc_diag *diag) {
     return bytes == 0 ? MC_OK : add_buffer(run, MC_WORKSPACE, bytes, 0, &address, diag);
 }
 
-/* Poisoned, and so is what lies in front and behind. */
+/* What an output in place holds, once more. */
+static mc_status begin_output(const device_run *run, const run_output *output, mc_diag *diag) {
+    return output->from != NULL ? write_rows(run, output->address, output->from, diag) : MC_OK;
+}
+
+static mc_status begin_outputs(const device_run *run, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < run->output_count && status == MC_OK; i++)
+        status = begin_output(run, &run->outputs[i], diag);
+    return status;
+}
+
+/* Poisoned, unless it is in place, and so is what lies in front and behind. */
 static mc_status put_output(device_run *run, size_t i, mc_dense *to, mc_diag *diag) {
     const operand_row *operand = &run->op->operands[i];
     run_output *output = &run->outputs[run->output_count++];
     size_t bytes = span_of(to) + BEHIND;
     output->to = to, output->offset = run->given->offsets[i];
+    output->from = operand->in_place ? run->given->operands.inputs[i] : NULL;
     operand_title(operand, output->title);
     mc_status status = add_buffer(run, operand->name, bytes, output->offset, &output->address, diag);
-    if (status != MC_OK) return status;
-    return mc_device_fill(run->device, output->address - output->offset, POISON, bytes + output->offset,
-                          diag);
+    if (status == MC_OK)
+        status = mc_device_fill(run->device, output->address - output->offset, POISON, bytes + output->offset,
+                                diag);
+    return status == MC_OK ? begin_output(run, output, diag) : status;
 }
 
-/* Factors that the kernel computes. */
 static mc_status put_other(device_run *run, size_t i, mc_diag *diag) {
-    int64_t count = operand_factors(&run->problem, &run->op->operands[i]);
-    mc_status status = mc_dense_create(MC_F32, 1, count, count, &run->others[i], diag);
+    mc_dense shape;
+    mc_status status =
+        operand_whole_shape(&run->problem, &run->op->operands[i], run->given->operands.matrix, &shape, diag);
+    if (status == MC_OK)
+        status = mc_dense_create(shape.type, shape.rows, shape.cols, shape.ld, &run->others[i], diag);
     return status == MC_OK ? put_output(run, i, &run->others[i], diag) : status;
 }
 
 static mc_status put_operand(device_run *run, size_t i, mc_dense *c, mc_diag *diag) {
     const operand_row *operand = &run->op->operands[i];
     const host_operands *host = &run->given->operands;
-    if (operand_is_computed(&run->problem, operand)) return put_other(run, i, diag);
+    if (operand_is_other(&run->problem, operand)) return put_other(run, i, diag);
     if (operand->kind == OPERAND_FACTOR) return put_factors(run, operand, host->factors[i], diag);
     if (operand->kind == OPERAND_VALUES) return MC_OK; /* the packed ones */
     if (!operand_is_there(&run->problem, operand)) return MC_OK;
@@ -239,10 +256,12 @@ static mc_status read_outputs(const device_run *run, mc_diag *diag) {
     return status;
 }
 
-/* Launch number I, of which the bytes must be those that the outputs have. Outputs keep what the launch
-   before left, so that a kernel that leaves an element out is not found here, but by the first launch. */
+/* Launch number I, of which the bytes must be those that the outputs have. Outputs that are not in place keep
+   what the launch before left, so that a kernel that leaves an element out is not found here, but by the
+   first launch. */
 static mc_status repeat(const device_run *run, int i, unsigned char *bytes, mc_diag *diag) {
-    mc_status status = mc_module_launch(run->module, &run->launch, diag);
+    mc_status status = begin_outputs(run, diag);
+    if (status == MC_OK) status = mc_module_launch(run->module, &run->launch, diag);
     for (size_t k = 0; k < run->output_count && status == MC_OK; k++) {
         const run_output *output = &run->outputs[k];
         size_t count = span_of(output->to);
@@ -265,12 +284,23 @@ static mc_status repeat_all(const device_run *run, mc_diag *diag) {
     return status;
 }
 
+/* What is in place has changed with every launch since the first one. */
+static mc_status launch_again(const device_run *run, mc_diag *diag) {
+    bool in_place = false;
+    for (size_t i = 0; i < run->output_count; i++) in_place |= run->outputs[i].from != NULL;
+    if (!in_place) return MC_OK;
+    mc_status status = begin_outputs(run, diag);
+    return status == MC_OK ? mc_module_launch(run->module, &run->launch, diag) : status;
+}
+
 static mc_status launch(device_run *run, const char *ptx, mc_timing *timing, mc_diag *diag) {
+    bool timed = timing != NULL && timing->rounds > 0;
     mc_status status = load(run, ptx, diag);
     if (status == MC_OK) status = mc_module_launch(run->module, &run->launch, diag);
-    if (status == MC_OK && timing != NULL && timing->rounds > 0)
+    if (status == MC_OK && timed)
         status = mc_module_time(run->module, &run->launch, timing->launches, timing->rounds,
                                 &timing->microseconds, diag);
+    if (status == MC_OK && timed) status = launch_again(run, diag);
     if (status == MC_OK) status = read_outputs(run, diag); /* of the last launch */
     return status == MC_OK && run->given->repeats > 0 ? repeat_all(run, diag) : status;
 }

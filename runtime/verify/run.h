@@ -20,8 +20,7 @@ typedef struct mc_run {
        operator's list. 0, or more for a test of unaligned data */
     unsigned offsets[MAX_OPERANDS];
     int repeats; /* further launches, each of which must leave the bytes of the first one */
-    /* [MAX_OPERANDS]: room for the factors that the kernel computes, which the call creates; NULL: nobody
-       wants them */
+    /* [MAX_OPERANDS]: room for further outputs, which the call creates; NULL: nobody wants them */
     mc_dense *others;
     /* The kernel, loaded, which stays the caller's; then PTX is not looked at. NULL: PTX is loaded */
     mc_module *module;
@@ -29,8 +28,8 @@ typedef struct mc_run {
 
 /* Packs, loads PTX (or, where PTX is NULL, KERNEL's own), runs, and reads the output, which the call creates
    in the shape that the operator gives it. The output, its gaps and what lies in front of it and behind it
-   are poisoned before. MC_MISMATCH where the kernel wrote anything else, or a repeated launch other bytes.
-   TIMING may be NULL. */
+   are poisoned before, but for what an output in place holds. MC_MISMATCH where the kernel wrote anything
+   else, or a repeated launch other bytes. TIMING may be NULL. */
 MC_API mc_status mc_operator_run(mc_device *device, const mc_kernel *kernel, const char *ptx,
                                  const mc_run *run, mc_timing *timing, mc_dense *out, mc_diag *diag);
 

@@ -195,6 +195,7 @@ static const struct {
     IS(MC_OP_SOFTMAX, 3),
     IS(MC_OP_SOFTMAX_GRAD, 4),
     IS(MC_OP_SPMMT, 5),
+    IS(MC_OP_OPTIMISE, 6),
     IS(MC_SHAPES_FIXED, 0),
     IS(MC_SHAPES_OPEN, 1),
     IS(MC_ORIGIN_MEASURED, 0),

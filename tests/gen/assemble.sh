@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
-# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | values], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -363,6 +363,18 @@ softmax_grad_list() {
             # shellcheck disable=SC2086
             set -- ${schedules[i % 8]}
             echo "$arch 0 types$i --set warps=$1 --set hold=$2 --set unit=$3 --set vec=${vecs[i % 5]} --set order=${orders[i % 3]} --set lhs=${types[i / 3 % 3]} --set rhs=${types[i / 9 % 3]} --set out=${types[(i + 1) % 3]}"
+        done
+        first=$((first + 5))
+    done
+}
+
+# Every rule and type in each arch, with the most that threads hold among them.
+optimise_list() {
+    local arch i rules=(sgd nesterov adam adamw) reals=(f16 bf16 f32) holds=(1 2 4) first=0
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for ((i = first; i < first + 12; i++)); do
+            echo "$arch 0 types$i --set rule=${rules[i % 4]} --set lhs=${reals[i % 3]} --set out=${reals[i / 3 % 3]} --set unit=4 --set hold=${holds[i / 4 % 3]} --set align=$((i % 2 ? 16 : 1))"
+            echo "$arch 0 master$i --set rule=${rules[i % 4]} --set lhs=${reals[i / 2 % 3]} --set out=${reals[i % 2]} --set master=on --set unit=8 --set hold=2 --set warps=$((i % 2 ? 4 : 8))"
         done
         first=$((first + 5))
     done

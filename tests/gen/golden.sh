@@ -37,6 +37,7 @@ reference quantise
 reference softmax
 reference values
 reference softmax_grad
+reference optimise
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90
@@ -145,4 +146,8 @@ golden values_halves --set lhs=s4 --set unit=half --set from=columns --set hold=
 spec=$(dirname "$spec")/softmax_grad_f16.lua
 golden softmax_grad --set hold=1
 golden softmax_grad_strides --set order=srbcrs16 --set lhs=f32 --set rhs=bf16 --set out=f32 --set vec=4 --set warps=2 --set hold=1 --set batch=on
+spec=$(dirname "$spec")/optimise_sgd.lua
+golden optimise_sgd --set rule=nesterov --set lhs=f32 --set out=bf16 --set align=4 --set hold=1
+spec=$(dirname "$spec")/optimise_adam.lua
+golden optimise_adam --set m=4096 --set n=8 --set unit=8 --set hold=1 --set arch=sm_90
 exit $failed
