@@ -15,6 +15,9 @@ check 'another seed gives another matrix' test "$(cksum <m.smtx)" != "$(cksum <o
 echo kept >appended.smtx
 "$mcrun" matrix-gen --rows 1 --cols 1 --sparsity 0 >>appended.smtx
 check 'standard output is appended to' test "$(head -1 appended.smtx)" = kept
+"$mcrun" matrix-gen --m 512 --vec 8 --cols 512 --sparsity 0.8 --law band --band 64 -o band.smtx || exit 1
+expect 0 '6606, sparsity 0.7984' "$mcrun" matrix-info band.smtx
+expect 2 'sparsity is 0.9: a band of 64 columns leaves' "$mcrun" matrix-gen --m 512 --vec 8 --cols 512 --sparsity 0.9 --law band --band 64
 check 'matrix-gen --law' "$mcrun" matrix-gen --rows 64 --cols 4000 --sparsity 0.9 --law realistic --cv 0.4 -o real.smtx
 
 # Facts of a matrix that was counted by hand: rows of 3, 0, 1, 2 in 8 columns

@@ -108,6 +108,7 @@ expect 2 '--m 9 is not a multiple of --vec 2' "$mcrun" matrix-gen --m 9 --vec 2 
 expect 2 '--cols is missing' "$mcrun" matrix-gen --rows 4 --sparsity 0
 expect 2 '--sparsity is missing' "$mcrun" matrix-gen --rows 4 --cols 4
 expect 2 '--cv goes with --law realistic' "$mcrun" matrix-gen --rows 4 --cols 4 --sparsity 0 --cv 0.2
+expect 2 '--band goes with --law band' "$mcrun" matrix-gen --rows 4 --cols 4 --sparsity 0 --band 2
 
 # Specs and settings: exit 2, files that cannot be read: exit 1
 expect 2 'vec' "$mcrun" spmm "$spec" m.smtx --vec 7 --device sim

@@ -18,7 +18,7 @@ typedef struct options {
     int precision_count;
     int64_t depth, band;
     size_t race;
-    bool told, all, polynomial, tuned;
+    bool told, all, polynomial, tuned, dry;
     const char *device;
 } options;
 
@@ -54,18 +54,9 @@ static mc_status launch_all(const void *t, void *stream, mc_diag *diag) {
 enum { PASSES = STEPS + 1 };
 static replay_pass *const passes[PASSES] = {launch_scores, launch_softmax, launch_mix, launch_all};
 
-/* A graph of all steps, replayed once, or on the simulator the launches alone. */
-static mc_status run_once(const session *s, const attention *t) {
-    double us[3];
-    mc_status status = attention_poison(t, s->diag);
-    if (status != MC_OK) return status;
-    if (s->driver == NULL) return launch_all(t, NULL, s->diag);
-    return replay_time(s->driver, s->stream, launch_all, t, us, s->diag);
-}
-
-/* Of the first product and the last one, or of all. */
+/* What the last replay left of the first product and the last one, or of all. */
 static mc_status verify(const session *s, const attention *t, double *error) {
-    mc_status status = run_once(s, t);
+    mc_status status = MC_OK;
     int64_t step = s->o->all || t->products == 1 ? 1 : t->products - 1;
     *error = 0;
     for (int64_t i = 0; i < t->products && status == MC_OK; i += step) {
@@ -77,9 +68,11 @@ static mc_status verify(const session *s, const attention *t, double *error) {
     return status;
 }
 
+/* The whole comes last. On the simulator it is launched once. */
 static mc_status time_all(const session *s, const attention *t, double us[PASSES][3]) {
-    mc_status status = MC_OK;
-    for (int i = 0; i < PASSES && status == MC_OK && s->driver != NULL; i++)
+    mc_status status = attention_poison(t, s->diag);
+    if (status == MC_OK && s->driver == NULL) return launch_all(t, NULL, s->diag);
+    for (int i = 0; i < PASSES && status == MC_OK; i++)
         status = replay_time(s->driver, s->stream, passes[i], t, us[i], s->diag);
     return status;
 }
@@ -98,7 +91,8 @@ static void print_row(const session *s, const attention *t, double us[PASSES][3]
     printf("%5lld %5lld %6lld  %8.3f  %-5s | ", (long long)a->batch, (long long)a->heads,
            (long long)a->length, 1 - (double)t->mask.vectors / (double)(t->mask.row_blocks * t->mask.cols),
            a->precision->name);
-    if (s->driver == NULL) printf("%-50s", "right");
+    if (s->o->dry) printf("%-50s", "not run");
+    else if (s->driver == NULL) printf("%-50s", "right");
     else
         printf("%6.1f  %6.1f  %6.1f  | %7.1f (%.1f to %.1f)  ", us[0][0], us[1][0], us[2][0], us[3][0],
                us[3][1], us[3][2]);
@@ -120,8 +114,8 @@ static void run(session *s, const attention_shape *shape) {
     double us[PASSES][3] = {{0}}, error = 0;
     mc_status status = attention_open(&t, s->context, shape, s->diag);
     if (status == MC_OK && race.most > 0) status = attention_hold_race(&t, &race, s->diag);
-    if (status == MC_OK) status = verify(s, &t, &error);
-    if (status == MC_OK) status = time_all(s, &t, us);
+    if (status == MC_OK && !s->o->dry) status = time_all(s, &t, us);
+    if (status == MC_OK && !s->o->dry) status = verify(s, &t, &error);
     if (status == MC_OK) print_row(s, &t, us, error), print_plans(s, &t);
     else
         printf("length %lld, %s: %s\n", (long long)shape->length, shape->precision->name,
@@ -172,6 +166,7 @@ static const char help[] =
     "                      estimates first; the fastest stay. 0: what plans take (0)\n"
     "  tune=1              plans are tuned first, over the shipped specs (0)\n"
     "  tell=1              prints the kernels, of a race all of them with their times\n"
+    "  run=0               makes the plans, and runs nothing but a race\n"
     "  check=all           verifies all products, not only the first and the last one\n"
     "  device=cuda:0       or sim, which has no time\n"
     "A line: microseconds of each step and of the graph, replayed, the median of 15 rounds (and its "
@@ -228,6 +223,7 @@ static bool take(options *o, const char *name, const char *text) {
     if (strcmp(name, "depth") == 0) return o->depth = (int64_t)value, true;
     if (strcmp(name, "band") == 0) return o->band = (int64_t)value, true;
     if (strcmp(name, "race") == 0) return o->race = (size_t)value, true;
+    if (strcmp(name, "run") == 0) return o->dry = value == 0, true;
     if (strcmp(name, "tune") == 0) return o->tuned = value > 0, true;
     return strcmp(name, "tell") == 0 ? o->told = value > 0, true : false;
 }
