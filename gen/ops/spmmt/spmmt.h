@@ -32,7 +32,7 @@ enum {
     SPMMT_COPY = 16,   /* bytes */
     SPMMT_MAX_WARPS = 16,
     SPMMT_MAX_SHARED = 227 << 10,
-    SPMMT_MAX_AHEAD = 4,
+    SPMMT_MAX_AHEAD = 6,
     SPMMT_MAX_MMA = TRANSPOSED_MAX_SLOTS / TRANSPOSED_MMA_SLOTS, /* of a step, for 8 columns */
     SPMMT_MAX_HALVES = 2,                                        /* of a warp's columns */
     SPMMT_MAX_COPIES = 16,                                       /* of a thread, for each stage */
