@@ -35,6 +35,7 @@ reference spmm
 reference sddmm
 reference quantise
 reference softmax
+reference spmmt
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90
@@ -136,4 +137,8 @@ spec=$(dirname "$spec")/softmax_f16.lua
 golden softmax --set hold=1
 golden softmax_approx --set exp=approx --set hold=1 --set lse=row --set arch=sm_90
 golden softmax_strides --set order=srbcrs16 --set lhs=s32 --set out=s16 --set c_scale=tensor --set mask=values --set lse=row --set vec=4 --set warps=2 --set hold=1 --set batch=on
+spec=$(dirname "$spec")/spmmt_f16.lua
+golden spmmt --set ahead=2
+golden spmmt_tall --set ahead=2 --set slots=32 --set warp_n=32 --set vec=16 --set lhs=bf16 --set rhs=bf16 --set out=f32 --set m=512 --set n=100 --set k=300 --set ldb=104 --set ldc=100 --arch sm_90
+golden spmmt_flat --set ahead=2 --set vec=2
 exit $failed

@@ -53,10 +53,12 @@ sddmm_list() { # SPEC
     done
 }
 
-# These have no sweeps: their tests are all in CTest (tests/kernels/quantise_test.c, softmax_test.c).
+# These have no sweeps: their tests are all in CTest (tests/kernels/quantise_test.c, softmax_test.c,
+# spmmt_test.c).
 quantise_list() { :; }
 dequantise_list() { :; }
 softmax_list() { :; }
+spmmt_list() { :; }
 
 list() {
     for spec in "$source"/specs/*.lua; do "$(basename "$spec" | cut -d_ -f1)_list" "$spec"; done

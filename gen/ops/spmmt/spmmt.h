@@ -97,6 +97,9 @@ static inline int spmmt_shared_bytes(const spmmt_plan *plan) {
 /* Operands of A, registers of 2 values, of a row of an mma: two of 16 rows. */
 static inline int spmmt_a_words(const spmmt_plan *plan) { return plan->vec > SPMMT_COLUMNS ? 2 : 1; }
 
+/* Registers of a thread, about. */
+int spmmt_registers(const spmmt_plan *plan);
+
 void spmmt_make_plan(const int64_t *point, void *plan, mc_complaints *complaints);
 void spmmt_contract(const void *plan, mc_contract *contract);
 void spmmt_facts(const void *plan, mc_facts *facts);
