@@ -13,7 +13,7 @@ tile_n = {32, 64}               -- columns of C a thread block
 warp_k = {256, 512, 128}        -- rows of C a warp
 warp_n = {16, 32}               -- columns of C a warp
 slots  = {16, 32}               -- vectors a warp takes at a time
-ahead  = {2, 3}                 -- steps that values are asked for ahead
+ahead  = {4, 6}                 -- steps that values are asked for ahead
 stage_rows = 128                -- rows of B that are copied at a time
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...

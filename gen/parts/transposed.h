@@ -26,6 +26,7 @@ enum {
     TRANSPOSED_MAX_SLOTS = 32,
     TRANSPOSED_MAX_PART = 1024, /* columns */
     TRANSPOSED_STAGES = 3,      /* of rows of B in shared memory */
+    TRANSPOSED_LEAD = 2,        /* steps by which rows of B are read before their step */
     TRANSPOSED_STEP_WORDS = 2,  /* of a step in `steps` */
 };
 

@@ -96,10 +96,11 @@ static void put_block(walk *w, int64_t block, int64_t column) {
     }
 }
 
-/* The turn of step STEP begins with the next stage. */
+/* The stage of step STEP is the next one: a turn reads rows of B of as many steps, from its third one on.
+   Stage 0 comes before all. */
 static void put_stage(walk *w, int64_t part_first, int64_t step) {
-    int64_t turn = step - (step - part_first) % w->form->turn;
-    if (w->half == NULL) return;
+    int64_t before = step - TRANSPOSED_LEAD - part_first, turn = part_first + before - before % w->form->turn;
+    if (w->half == NULL || before < 0) return;
     int32_t *row = &w->step[TRANSPOSED_STEP_WORDS * turn + 1];
     *row = (int32_t)((uint32_t)*row | TRANSPOSED_NEXT_STAGE);
 }
@@ -120,7 +121,9 @@ static void put_part(walk *w, int64_t part) {
         put_block(w, b, column);
         if (b % stage_blocks == 0) put_stage(w, first, step);
     }
-    while ((w->steps - first) % w->form->turn != 0) put_step(w, blocks - 1, 0, 0, column);
+    int64_t last = blocks > 0 ? blocks - 1 : 0;
+    while ((w->steps - first) % w->form->turn != 0) put_step(w, last, 0, 0, column);
+    for (int i = 0; i < TRANSPOSED_LEAD; i++) put_step(w, last, 0, 0, column);
 }
 
 static void put_parts(walk *w) {

@@ -72,7 +72,7 @@ for program in mcrun mcbench; do
 done
 
 # Fields and specs.
-for family in spmm sddmm quantise softmax softmax_grad; do
+for family in spmm sddmm quantise softmax softmax_grad spmmt; do
     fields=$("$bin/mcgen" --help $family | sed -n '/^Fields/,$s/^  \([a-z_]\{1,\}\) .*/\1/p')
     check "$family has fields" [ "$(wc -l <<<"$fields")" -gt 10 ]
     for field in $fields; do
@@ -102,7 +102,7 @@ offer "mcgen --set=staging=t" "tma"
 breaks=' ' offer "mcgen --set=staging=t" "--set=staging=tma"
 breaks=' ' offer "mcgen --set staging=tma,a" "staging=tma,async"
 offer "mcgen --arch sm_9" "sm_90 sm_90a"
-offer "mcgen --help s" "spmm sddmm softmax softmax_grad"
+offer "mcgen --help s" "spmm sddmm softmax softmax_grad spmmt"
 offer "mcgen --variant " ""
 offer "mcrun spmm --variants " "all best tuned"
 offer "mcrun sddmm --format=b" "bcrs"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
-# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -377,6 +377,21 @@ optimise_list() {
             echo "$arch 0 master$i --set rule=${rules[i % 4]} --set lhs=${reals[i / 2 % 3]} --set out=${reals[i % 2]} --set master=on --set unit=8 --set hold=2 --set warps=$((i % 2 ? 4 : 8))"
         done
         first=$((first + 5))
+    done
+}
+
+# All shares of a tile, types, V and outputs; of each arch another part of them.
+spmmt_list() {
+    local arch i all first=0 sides=(f16 bf16) outs=(f16 f32 bf16) vecs=(8 16 4 1 2)
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
+        for ((i = first; i < all; i += 7)); do
+            echo "$arch $i shares"
+        done
+        for ((i = 0; i < 5; i++)); do
+            echo "$arch 0 types$i --set lhs=${sides[(i + first) % 2]} --set rhs=${sides[(i + first) % 2]} --set out=${outs[(i + first) % 3]} --set vec=${vecs[i]} --set slots=$((16 << (i + first) % 2))"
+        done
+        first=$((first + 1))
     done
 }
 

@@ -38,6 +38,7 @@ reference softmax
 reference values
 reference softmax_grad
 reference optimise
+reference spmmt
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90
@@ -150,4 +151,8 @@ spec=$(dirname "$spec")/optimise_sgd.lua
 golden optimise_sgd --set rule=nesterov --set lhs=f32 --set out=bf16 --set align=4 --set hold=1
 spec=$(dirname "$spec")/optimise_adam.lua
 golden optimise_adam --set m=4096 --set n=8 --set unit=8 --set hold=1 --set arch=sm_90
+spec=$(dirname "$spec")/spmmt_f16.lua
+golden spmmt --set ahead=2
+golden spmmt_tall --set ahead=2 --set slots=32 --set warp_n=32 --set vec=16 --set lhs=bf16 --set rhs=bf16 --set out=f32 --set m=512 --set n=100 --set k=300 --set ldb=104 --set ldc=100 --arch sm_90
+golden spmmt_flat --set ahead=2 --set vec=2
 exit $failed

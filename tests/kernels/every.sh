@@ -53,12 +53,13 @@ sddmm_list() { # SPEC
     done
 }
 
-# These have no sweeps: their tests are all in CTest (tests/kernels/quantise_test.c, softmax_test.c, softmax_grad_test.c, optimise_test.c, tests/embed/values_test.c).
-quantise_list() { :; }
+# These have no sweeps: their tests are all in CTest (tests/kernels/quantise_test.c, softmax_test.c, softmax_grad_test.c, optimise_test.c, spmmt_test.c, tests/embed/values_test.c).
+) { :; }
 dequantise_list() { :; }
 softmax_list() { :; }
 values_list() { :; }
 optimise_list() { :; }
+spmmt_list() { :; }
 
 list() {
     for spec in "$source"/specs/*.lua; do "$(basename "$spec" | cut -d_ -f1)_list" "$spec"; done

@@ -9,7 +9,7 @@ static void add_packed(mc_contract *c) {
     c->format = "transposed-steps";
     add_array(c, 16,
               (mc_array){"part_ptr", "s32", "parts + 1",
-                         "first step of each part, warp_k columns of A; the last: of the end"});
+                         "first step of each part, warp_k columns of A, and behind the last one's end"});
     add_array(c, 16,
               (mc_array){"steps", "s32", "steps * 2",
                          "first vector of a step; its row of B in the stages, with bit 31 where the next "

@@ -1,12 +1,14 @@
 /* The kernel as a whole.
  *
- *   stage 0 asked for -> accumulators zero -> first steps asked for
- *   -> [ if a turn comes to the next stage: wait for it, ask for the one behind it
+ *   stage 0 asked for -> accumulators zero -> first steps and values asked for
+ *   -> wait for stage 0, ask for stage 1 -> rows of B of the first two steps, products of the first
+ *   -> [ if the turn reads rows of the next stage: wait for it, ask for the one behind it
  *        turn of 2 * ahead steps ]
  *   -> C
  *
- * A step of a stage may come in the turn in which the first ones of the next stage do. So there are three
- * stages: that, the next one, and the one that is on its way. */
+ * Rows of B are read two steps before their products are added. Some of a stage may be read in the turn in
+ * which the first ones of the next stage are. So there are three stages: that, the next one, and the one
+ * that is on its way. */
 #include "ops/spmmt/kernel.h"
 
 static const char shared_name[] = "tile";
@@ -101,7 +103,8 @@ static void begin_stream(spmmt_emitter *e) {
     mc_reg part = mad_s32(b, "part", load_special(b, "tile_x", "ctaid.x"), I(plan->parts), e->part);
     mc_reg at = mad_wide(b, "part_at", part, I(WORD), load_array(b, "part_ptr"));
     mc_reg first = ldg_b32(b, "first_step", AT(at, 0)), end = ldg_b32(b, "end_step", AT(at, WORD));
-    s->left = carried(b, "steps_left", sub_s32(b, "part_steps", end, first));
+    s->left = carried(b, "steps_left",
+                      sub_s32(b, "part_steps", add_s32(b, "last_step", end, I(-TRANSPOSED_LEAD)), first));
     s->steps_at = carried_b64(
         b, "steps_at",
         mad_wide(b, "steps_first", first, I(TRANSPOSED_STEP_WORDS * WORD), load_array(b, "steps")));
@@ -111,16 +114,21 @@ static void begin_stream(spmmt_emitter *e) {
     spmmt_declare_steps(e);
 }
 
-/* All threads have copied the stage that the turn comes to, and have left the one that the next copy
+/* All threads have copied the stage that comes next, and have left the one that the copy behind it
    replaces. */
+static void emit_stage(spmmt_emitter *e, const char *prefix) {
+    mc_builder *b = e->b;
+    note(b, "the next stage has come; the one behind it replaces what all warps have left");
+    EMIT_BARE(b, cp_async_wait_all);
+    EMIT(b, bar_sync, I(0));
+    spmmt_copy_stage(e, prefix);
+}
+
 static void emit_next_stage(spmmt_emitter *e) {
     mc_builder *b = e->b;
     mc_label stay = label(b, "STAY");
     EMIT_IF(b, setp_ge(b, "stays", e->stream.step[1], I(0)), bra_uni, TO(stay));
-    note(b, "the next stage has come; the one behind it replaces what all warps have left");
-    EMIT_BARE(b, cp_async_wait_all);
-    EMIT(b, bar_sync, I(0));
-    spmmt_copy_stage(e, "next_");
+    emit_stage(e, "next_");
     set_label(b, stay);
 }
 
@@ -133,10 +141,19 @@ static void emit_walk(spmmt_emitter *e) {
     EMIT_IF(b, setp_eq(b, "no_steps", s->left, I(0)), bra_uni, TO(done));
     for (int i = 0; i < turn; i++) spmmt_load_step(e, i, i);
     for (int i = 0; i < plan->ahead; i++) spmmt_load_values(e, i);
+    emit_stage(e, "second_");
+    spmmt_begin_steps(e);
     heading(b, "A turn: %d steps", turn);
     set_label(b, again);
     emit_next_stage(e);
-    for (int i = 0; i < turn; i++) spmmt_take_step(e, i);
+    note(b,
+         "no turn has ended before its steps have: ptxas would move what it computes of later steps' slots to"
+         " before they have come, across all that is no branch");
+    mc_reg ended = setp_lt(b, "ended", s->left, I(0));
+    for (int i = 0; i < turn; i++) {
+        spmmt_take_step(e, i);
+        EMIT_IF(b, ended, bra, TO(done));
+    }
     EMIT(b, add_s64, s->steps_at, s->steps_at, I((int64_t)turn * TRANSPOSED_STEP_WORDS * WORD));
     EMIT(b, add_s64, s->slots_at, s->slots_at, I((int64_t)turn * words * WORD));
     EMIT(b, sub_s32, s->left, s->left, I(turn));

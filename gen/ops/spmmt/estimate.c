@@ -47,6 +47,13 @@ static double bytes_of(const spmmt_plan *plan, const mc_problem *problem, double
     return (a + b) / (1 << 20);
 }
 
+/* Thread blocks that a multiprocessor holds. */
+static double held_of(const spmmt_plan *plan, const mc_gpu *gpu) {
+    double shared = (double)gpu->shared_bytes / (spmmt_shared_bytes(plan) + MODEL_BLOCK_SHARED),
+           registers = (double)gpu->registers / (spmmt_registers(plan) * spmmt_threads(plan));
+    return model_most(1, floor(model_least(shared, registers)));
+}
+
 double spmmt_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {
     const spmmt_plan *plan = data;
     spmmt_costs c;
@@ -58,8 +65,7 @@ double spmmt_estimate(const void *data, const mc_gpu *gpu, const mc_problem *pro
     const part_load load = load_of(plan, problem);
     double tiles_k = ceil((double)problem->k / plan->tile_k),
            tiles_n = ceil((double)problem->n / plan->tile_n);
-    double held =
-        model_most(1, floor((double)gpu->shared_bytes / (spmmt_shared_bytes(plan) + MODEL_BLOCK_SHARED)));
+    double held = held_of(plan, gpu);
     double waves = ceil(tiles_k * tiles_n / (gpu->multiprocessors * held)),
            busy = ceil(tiles_k * tiles_n / gpu->multiprocessors);
     double shares = model_most(issue_of(plan, &c, &load), shared_of(plan, &c, &load)) * busy;

@@ -43,10 +43,12 @@ typedef struct spmmt_lane {
     mc_reg valued; /* whether it has values of A; none: all lanes have */
 } spmmt_lane;
 
-/* Registers of a step. `acc`: [mma][half][half of columns][4]; `at` and `there` of each [mma][half]. */
+/* Registers of a step and of the next one: `acc`, [step][mma][half][half of columns][4]; `product`,
+   [step][mma][8 columns][4]; `at` and `there`, [step][mma][half]; and of the two behind it `fragment`. */
 typedef struct spmmt_sums {
-    mc_reg acc[SPMMT_MAX_ACC], fragment[SPMMT_MAX_FRAGMENTS];
-    mc_reg at[2 * SPMMT_MAX_MMA], there[2 * SPMMT_MAX_MMA];
+    mc_reg acc[2 * SPMMT_MAX_ACC], product[2 * SPMMT_MAX_ACC], fragment[2 * SPMMT_MAX_FRAGMENTS];
+    mc_reg zero;
+    mc_reg at[4 * SPMMT_MAX_MMA], there[4 * SPMMT_MAX_MMA];
     mc_reg row, bits, vector_at, first_at, valued; /* scratch */
 } spmmt_sums;
 
@@ -78,7 +80,10 @@ void spmmt_declare_steps(spmmt_emitter *e);
 void spmmt_load_step(spmmt_emitter *e, int step, int offset);
 /* Asks for the values of step STEP of the turn. */
 void spmmt_load_values(spmmt_emitter *e, int step);
-/* Multiplies step STEP of the turn, and asks for what steps behind it will need. */
+/* Loads and makes what the first step and those behind it take from steps before them. */
+void spmmt_begin_steps(spmmt_emitter *e);
+/* Adds the products of step STEP of the turn, makes those of the next one, and asks for what the ones behind
+   it will need. */
 void spmmt_take_step(spmmt_emitter *e, int step);
 
 /* -- store.c */

@@ -29,6 +29,22 @@ static void plan_shares(spmmt_plan *plan) {
     plan->fragments = plan->warp_n / SPMMT_COLUMNS * spmmt_a_words(plan);
 }
 
+int spmmt_registers(const spmmt_plan *plan) {
+    enum { OTHERS = 28, STEPS = 2, FLOATS = 4 };
+    int rows = 2 * plan->mmas, words = spmmt_turn(plan) * (TRANSPOSED_STEP_WORDS + plan->mmas),
+        values = plan->ahead * rows * spmmt_a_words(plan), sums = STEPS * rows * spmmt_halves(plan) * FLOATS;
+    return words + values + 2 * sums + STEPS * plan->fragments + OTHERS; /* sums and products */
+}
+
+static void check_registers(const spmmt_plan *plan, mc_complaints *complaints) {
+    enum { SM_REGISTERS = 65536, MOST_REGISTERS = 255 };
+    int threads = spmmt_threads(plan), most = threads > 0 ? SM_REGISTERS / threads : MOST_REGISTERS;
+    if (most > MOST_REGISTERS) most = MOST_REGISTERS;
+    if (spmmt_registers(plan) > most)
+        complain(complaints, F_SLOTS, "%d registers a thread are too many for %d warps",
+                 spmmt_registers(plan), spmmt_warps(plan));
+}
+
 static void check_shares(const spmmt_plan *plan, mc_complaints *complaints) {
     if (plan->parts < 1)
         complain(complaints, F_WARP_K, "%d columns of A a warp are more than tile_k = %d", plan->warp_k,
@@ -76,5 +92,6 @@ void spmmt_make_plan(const int64_t *point, void *data, mc_complaints *complaints
     check_shapes(point, plan, complaints);
     check_shares(plan, complaints);
     check_stages(plan, complaints);
+    check_registers(plan, complaints);
     check_shared(plan, &mc_archs[point[FIELD_ARCH]], complaints);
 }

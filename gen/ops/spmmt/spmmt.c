@@ -23,7 +23,7 @@ static const mc_field fields[] = {
      .doc = "Columns of C of a warp's share of the tile."},
     {"slots", COUNTS(16, 32), .standard = 16, .tunable = true,
      .doc = "Vectors of a row block that a warp takes at a time, 16 for each mma."},
-    {"ahead", COUNTS(1, 2, 3, 4), .standard = 2, .tunable = true,
+    {"ahead", COUNTS(2, 3, 4, 6), .standard = 4, .tunable = true,
      .doc = "Steps that a warp asks for A's values ahead; for what says where they are, twice as many."},
     {"stage_rows", COUNTS(32, 64, 128, 256), .standard = 128, .tunable = true,
      .doc = "Rows of B that are copied to shared memory at a time; there is room for three times as many."},

@@ -32,7 +32,7 @@ enum {
     SPMMT_COPY = 16,   /* bytes */
     SPMMT_MAX_WARPS = 16,
     SPMMT_MAX_SHARED = 227 << 10,
-    SPMMT_MAX_AHEAD = 4,
+    SPMMT_MAX_AHEAD = 6,
     SPMMT_MAX_MMA = TRANSPOSED_MAX_SLOTS / TRANSPOSED_MMA_SLOTS, /* of a step, for 8 columns */
     SPMMT_MAX_HALVES = 2,                                        /* of a warp's columns */
     SPMMT_MAX_COPIES = 16,                                       /* of a thread, for each stage */
@@ -96,6 +96,9 @@ static inline int spmmt_shared_bytes(const spmmt_plan *plan) {
 }
 /* Operands of A, registers of 2 values, of a row of an mma: two of 16 rows. */
 static inline int spmmt_a_words(const spmmt_plan *plan) { return plan->vec > SPMMT_COLUMNS ? 2 : 1; }
+
+/* Registers of a thread, about. */
+int spmmt_registers(const spmmt_plan *plan);
 
 void spmmt_make_plan(const int64_t *point, void *plan, mc_complaints *complaints);
 void spmmt_contract(const void *plan, mc_contract *contract);

@@ -17,15 +17,17 @@ void spmmt_declare_steps(spmmt_emitter *e) {
     b32_array(b, "step", 2 * turn, s->step);
     b32_array(b, "slot_word", turn * plan->mmas, s->word);
     b32_array(b, "value", plan->ahead * rows * spmmt_a_words(plan), s->value);
-    b32_array(b, "acc", rows * spmmt_halves(plan) * 4, x->acc);
-    b32_array(b, "b_operand", plan->fragments, x->fragment);
-    b32_array(b, "acc_at", rows, x->at);
-    pred_array(b, "there", rows, x->there);
+    b32_array(b, "acc", 2 * rows * spmmt_halves(plan) * 4, x->acc);
+    b32_array(b, "product", 2 * rows * spmmt_halves(plan) * 4, x->product);
+    b32_array(b, "b_operand", 2 * plan->fragments, x->fragment);
+    b32_array(b, "acc_at", 2 * rows, x->at);
+    pred_array(b, "there", 2 * rows, x->there);
     x->row = b32(b, "b_row"), x->bits = b32(b, "bits");
     x->vector_at = b64(b, "vector_at"), x->first_at = b64(b, "first_at"), x->valued = pred(b, "loads");
+    x->zero = mov_b32(b, "no_sum", I(0));
     note(b, "what no lane loads stays zero");
     for (int i = 0; i < plan->ahead * rows * spmmt_a_words(plan); i++) EMIT(b, mov_b32, s->value[i], I(0));
-    for (int i = 0; i < rows * spmmt_halves(plan) * 4; i++) EMIT(b, mov_b32, x->acc[i], I(0));
+    for (int i = 0; i < 2 * rows * spmmt_halves(plan) * 4; i++) EMIT(b, mov_b32, x->acc[i], I(0));
 }
 
 void spmmt_load_step(spmmt_emitter *e, int step, int offset) {
@@ -76,9 +78,15 @@ void spmmt_load_values(spmmt_emitter *e, int step) {
 
 /* -- A step ------------------------------------------------------------------------------------------- */
 
+/* The operands of B of step STEP of the turn. */
+static const mc_reg *fragments_of(const spmmt_emitter *e, int step) {
+    return &e->sums.fragment[step % 2 * e->plan->fragments];
+}
+
 /* Each lane names a row of 16 bytes, and gets operands of two or four. */
 static void load_fragments(const spmmt_emitter *e, int step) {
     const spmmt_sums *x = &e->sums;
+    const mc_reg *fragment = fragments_of(e, step);
     mc_builder *b = e->b;
     mc_reg row = e->stream.step[2 * step + 1];
     if (step == 0) {
@@ -86,69 +94,113 @@ static void load_fragments(const spmmt_emitter *e, int step) {
         row = x->row;
     }
     EMIT(b, mad_s32, x->row, row, e->lane.b_step, e->lane.b);
-    if (e->plan->fragments == 2) EMIT(b, ldmatrix_x2_trans, V2(x->fragment), AT(x->row, 0));
+    if (e->plan->fragments == 2) EMIT(b, ldmatrix_x2_trans, V2(fragment), AT(x->row, 0));
     for (int i = 0; i + 4 <= e->plan->fragments; i += 4)
-        EMIT(b, ldmatrix_x4_trans, V4(&x->fragment[i]), AT(x->row, i * SPMMT_COLUMNS));
+        EMIT(b, ldmatrix_x4_trans, V4(&fragment[i]), AT(x->row, i * SPMMT_COLUMNS));
 }
 
-static const mc_reg *acc_of(const spmmt_emitter *e, int row, int half) {
-    return &e->sums.acc[(row * spmmt_halves(e->plan) + half) * 4];
-}
+/* Where the accumulators of step STEP lie: of row ROW, [mma][half], and whether there is one. */
+static int place_of(const spmmt_emitter *e, int step, int row) { return step % 2 * 2 * e->plan->mmas + row; }
 
-static void load_sums(const spmmt_emitter *e, int step) {
-    const spmmt_plan *plan = e->plan;
+static void find_sums(const spmmt_emitter *e, int step) {
     const spmmt_sums *x = &e->sums;
     mc_builder *b = e->b;
-    for (int row = 0; row < 2 * plan->mmas; row++) {
-        mc_reg half = half_of(e, step, row);
-        EMIT(b, and_b32, x->at[row], half, H(TRANSPOSED_ROW_MASK));
-        EMIT(b, add_s32, x->at[row], x->at[row], e->lane.acc);
-        test_vector(e, half, x->there[row], (mc_reg){0});
-        for (int q = 0; q < spmmt_halves(plan); q++)
-            EMIT_IF(b, x->there[row], lds_v4, V4(acc_of(e, row, q)),
-                    AT(x->at[row], q * spmmt_half_bytes(plan)));
+    for (int row = 0; row < 2 * e->plan->mmas; row++) {
+        mc_reg half = half_of(e, step, row), at = x->at[place_of(e, step, row)];
+        EMIT(b, and_b32, at, half, H(TRANSPOSED_ROW_MASK));
+        EMIT(b, add_s32, at, at, e->lane.acc);
+        test_vector(e, half, x->there[place_of(e, step, row)], (mc_reg){0});
     }
 }
 
-static void store_sums(const spmmt_emitter *e) {
-    const spmmt_plan *plan = e->plan;
-    const spmmt_sums *x = &e->sums;
-    for (int row = 0; row < 2 * plan->mmas; row++)
-        for (int q = 0; q < spmmt_halves(plan); q++)
-            EMIT_IF(e->b, x->there[row], sts_v4, AT(x->at[row], q * spmmt_half_bytes(plan)),
-                    V4(acc_of(e, row, q)));
+/* The four sums of step STEP's row ROW, in half HALF of the warp's columns: in shared memory's order. */
+static const mc_reg *acc_of(const spmmt_emitter *e, int step, int row, int half) {
+    return &e->sums.acc[(place_of(e, step, row) * spmmt_halves(e->plan) + half) * 4];
 }
 
-/* 16 vectors from mma MMA on by 8 columns: VALUES are [half][word]. */
-static void multiply(const spmmt_emitter *e, const mc_reg *values, int mma, int column) {
+/* The products of step STEP of mma MMA by 8 columns, COLUMN: as the mma has them. */
+static const mc_reg *products_of(const spmmt_emitter *e, int step, int mma, int column) {
+    int columns = e->plan->warp_n / SPMMT_COLUMNS;
+    return &e->sums.product[((step % 2 * e->plan->mmas + mma) * columns + column) * 4];
+}
+
+static void load_sums(const spmmt_emitter *e, int step) {
+    const spmmt_sums *x = &e->sums;
+    for (int row = 0; row < 2 * e->plan->mmas; row++)
+        for (int q = 0; q < spmmt_halves(e->plan); q++) {
+            int place = place_of(e, step, row);
+            EMIT_IF(e->b, x->there[place], lds_v4, V4(acc_of(e, step, row, q)),
+                    AT(x->at[place], q * spmmt_half_bytes(e->plan)));
+        }
+}
+
+static void store_sums(const spmmt_emitter *e, int step) {
+    const spmmt_sums *x = &e->sums;
+    for (int row = 0; row < 2 * e->plan->mmas; row++)
+        for (int q = 0; q < spmmt_halves(e->plan); q++) {
+            int place = place_of(e, step, row);
+            EMIT_IF(e->b, x->there[place], sts_v4, AT(x->at[place], q * spmmt_half_bytes(e->plan)),
+                    V4(acc_of(e, step, row, q)));
+        }
+}
+
+/* A lane's sums of a row, two of each 8 columns, lie side by side in shared memory; those of an mma are of
+   two rows. So they are added by additions of their own, which also keeps the mma from waiting for the
+   sums. */
+static void add_products(const spmmt_emitter *e, int step) {
+    const spmmt_plan *plan = e->plan;
+    for (int row = 0; row < 2 * plan->mmas; row++)
+        for (int column = 0; column < plan->warp_n / SPMMT_COLUMNS; column++) {
+            const mc_reg *product = products_of(e, step, row / 2, column) + row % 2 * 2,
+                         *sum = acc_of(e, step, row, column / 2) + column % 2 * 2;
+            for (int i = 0; i < 2; i++) EMIT(e->b, add_f32, sum[i], sum[i], product[i]);
+        }
+}
+
+/* 16 vectors by 8 columns: VALUES are [half][word], OPERAND is of B. */
+static void multiply(const spmmt_emitter *e, const mc_reg *values, const mc_reg *operand,
+                     const mc_reg *product) {
     mc_builder *b = e->b;
     bool bf16 = e->plan->side == SPMMT_BF16;
-    const mc_reg *low = acc_of(e, 2 * mma, column / 2) + column % 2 * 2,
-                 *high = acc_of(e, 2 * mma + 1, column / 2) + column % 2 * 2;
-    const mc_reg sums[4] = {low[0], low[1], high[0], high[1]};
+    const mc_reg none = e->sums.zero, zeros[4] = {none, none, none, none};
     if (spmmt_a_words(e->plan) == 1) {
         mc_opcode op = bf16 ? OP_mma_bf16_k8 : OP_mma_f16_k8;
-        builder_emit(b, (mc_reg){0}, op,
-                     MC_OPERANDS(V4(sums), V2(values), e->sums.fragment[column], V4(sums)));
+        builder_emit(b, (mc_reg){0}, op, MC_OPERANDS(V4(product), V2(values), operand[0], V4(zeros)));
         return;
     }
     const mc_reg a[4] = {values[0], values[2], values[1], values[3]};
     builder_emit(b, (mc_reg){0}, bf16 ? OP_mma_bf16 : OP_mma_f16,
-                 MC_OPERANDS(V4(sums), V4(a), V2(&e->sums.fragment[2 * column]), V4(sums)));
+                 MC_OPERANDS(V4(product), V4(a), V2(operand), V4(zeros)));
 }
 
-void spmmt_take_step(spmmt_emitter *e, int step) {
+static void multiply_all(const spmmt_emitter *e, int step) {
     const spmmt_plan *plan = e->plan;
-    int of_mma = 2 * spmmt_a_words(plan), turn = spmmt_turn(plan);
+    int words = spmmt_a_words(plan), of_mma = 2 * words;
     const mc_reg *values = &e->stream.value[step % plan->ahead * plan->mmas * of_mma];
-    note(e->b, "step %d of the turn", step);
-    load_fragments(e, step);
-    load_sums(e, step);
     for (int mma = 0; mma < plan->mmas; mma++)
         for (int column = 0; column < plan->warp_n / SPMMT_COLUMNS; column++)
-            multiply(e, values + mma * of_mma, mma, column);
-    spmmt_load_values(e, (step + plan->ahead) % turn);
-    store_sums(e);
-    EMIT(e->b, bar_warp_sync, H(0xffffffff));
+            multiply(e, values + mma * of_mma, fragments_of(e, step) + column * words,
+                     products_of(e, step, mma, column));
+}
+
+void spmmt_begin_steps(spmmt_emitter *e) {
+    for (int i = 0; i < TRANSPOSED_LEAD; i++) load_fragments(e, i);
+    multiply_all(e, 0);
+    find_sums(e, 0);
+    load_sums(e, 0);
+}
+
+/* The sums have been asked for. What does not wait for them comes before their additions. */
+void spmmt_take_step(spmmt_emitter *e, int step) {
+    int turn = spmmt_turn(e->plan), next = (step + 1) % turn;
+    note(e->b, "step %d of the turn", step);
+    multiply_all(e, next);
+    load_fragments(e, (step + TRANSPOSED_LEAD) % turn);
+    spmmt_load_values(e, (step + e->plan->ahead) % turn);
+    find_sums(e, next);
     spmmt_load_step(e, step, turn + step);
+    add_products(e, step);
+    store_sums(e, step);
+    EMIT(e->b, bar_warp_sync, H(0xffffffff));
+    load_sums(e, next);
 }

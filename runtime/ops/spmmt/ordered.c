@@ -23,7 +23,7 @@ static void add_vector(const ordered_sums *s, int64_t block, int64_t vector, flo
     for (int r = 0; r < vec; r++) row[r] = factor(s->values, vector, r);
     for (int64_t j = 0; j < s->b->cols; j++) {
         for (int r = 0; r < vec; r++) column[r] = factor(s->b, block * vec + r, j);
-        uint32_t sum = mma_sum(&s->form, row, column, real_to_bits(MC_F32, sums[j]));
+        uint32_t sum = mma_add_sums(real_to_bits(MC_F32, sums[j]), mma_sum(&s->form, row, column, 0));
         sums[j] = real_from_bits(MC_F32, sum);
     }
 }
