@@ -1,6 +1,6 @@
-/* A pruned layer, or two with a relu between them, fine-tuned to what a dense network gives: 200 steps of AdamW
- * on the nonzero vectors alone, in f16 with a copy in f32, beside a dense masked training in plain C and float
- * (train_dense.h).
+/* A pruned layer, or two with a relu between them, fine-tuned to what a dense network gives: 200 steps of
+ * AdamW on the nonzero vectors alone, in f16 with a copy in f32, beside a dense masked training in plain C
+ * and float (train_dense.h).
  *
  *   cc -O3 train.c $(pkg-config --cflags --libs mcrt) -lm -o train
  *   ./train [DEVICE [STEPS SPARSITY TOKENS INPUTS HIDDEN OUTPUTS]]      HIDDEN 0: one layer
@@ -15,7 +15,8 @@
  *   values     into the packed W            by the host so far: new_values
  *
  * Whoever has the two on the device puts them into these two functions: nothing else changes. It prints loss,
- * the reference's loss, and the time of each part; it fails where losses are further apart than `tolerance`. */
+ * the reference's loss, and the time of each part; it fails where a loss is further from the reference's than
+ * `tolerance`, or does not fall. */
 #include <mcrt.h>
 #include <stdio.h>
 #include <time.h>
@@ -156,7 +157,7 @@ static void unload(model *m) {
     mc_context_destroy(m->context);
 }
 
-/* -- A step: each part is one function -------------------------------------------------------------------- */
+/* -- A step: each part is one function ---------------------------------------------------------------- */
 
 static mc_status forward(model *m, training *t, mc_diag *diag) {
     mc_status status = MC_OK;
@@ -202,8 +203,8 @@ static mc_status weight_gradient(model *m, training *t, mc_diag *diag) {
     return status;
 }
 
-/* dX = W^T dY of layer I, and none behind what the relu has cut off: a round trip by the host, from m->d[i + 1]
-   to m->d[i]. A product with W^T, its values stored once, goes here. */
+/* dX = W^T dY of layer I, and none behind what the relu has cut off: a round trip by the host, from
+   m->d[i + 1] to m->d[i]. A product with W^T, its values stored once, goes here. */
 static mc_status input_gradient(model *m, training *t, int i, mc_diag *diag) {
     const layer *l = &t->of[i];
     float *dx = t->d[i], *dy = t->d[i + 1];

@@ -116,7 +116,8 @@ static void make_training(training *t) {
         make_layer(&t->of[i], t->features[i + 1], t->features[i], t->sparsity);
     t->target = room(outputs * t->tokens, sizeof *t->target);
     t->losses = room(t->steps, sizeof *t->losses), t->wanted = room(t->steps, sizeof *t->wanted);
-    t->rate = 1 / (64 * sqrtf((float)t->features[0]));
+    t->rate =
+        1 / (8 * (float)t->features[0]); /* a sum of so many weights moves as far, however many there are */
     forward_dense(t);
     memcpy(t->target, t->x[t->layers], (size_t)(outputs * t->tokens) * sizeof *t->target);
     for (int i = 0; i < t->layers; i++) prune(&t->of[i]);

@@ -8,8 +8,8 @@ out    = "f16"                  -- the weight; also bf16, f32
 master = "on"                   -- the step is done on a copy in f32, which the weight is rounded of; "off": on the weight
 
 unit   = {4, 8}                 -- neighbouring elements that a thread takes at once
-hold   = {2, 1, 4}              -- units that it asks for at a time
+hold   = {1, 2, 4}              -- units that it asks for at a time
 warps  = {8, 16, 4}             -- warps of a thread block
-blocks = {4, 2, 8, 1, 16}       -- thread blocks for each multiprocessor
+blocks = {4, 3, 2, 6, 8, 1}     -- thread blocks for each multiprocessor
 
 -- m and n stay open. To fix them: mcgen --set m=4096 --set n=4096 ...

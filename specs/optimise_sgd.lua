@@ -10,6 +10,6 @@ master = "off"                  -- "on": the step is done on a copy in f32, whic
 unit   = {4, 8}                 -- neighbouring elements that a thread takes at once
 hold   = {2, 4, 1}              -- units that it asks for at a time
 warps  = {8, 16, 4}             -- warps of a thread block
-blocks = {4, 2, 8, 1, 16}       -- thread blocks for each multiprocessor
+blocks = {4, 3, 2, 6, 8, 1}     -- thread blocks for each multiprocessor
 
 -- m and n stay open. To fix them: mcgen --set m=4096 --set n=4096 ...

@@ -18,8 +18,9 @@ static const mc_field fields[] = {
     {"hold", COUNTS(1, 2, 4), .standard = 2, .tunable = true,
      .doc = "Units that a thread has in registers at a time; it asks for all of them first."},
     {"warps", COUNTS(4, 8, 16), .standard = 8, .tunable = true, .doc = "Warps of a thread block."},
-    {"blocks", COUNTS(1, 2, 4, 8, 16), .standard = 4, .tunable = true,
-     .doc = "Thread blocks for each multiprocessor, which take their elements in turn."},
+    {"blocks", COUNTS(1, 2, 3, 4, 6, 8, 16), .standard = 4, .tunable = true,
+     .doc = "Thread blocks for each multiprocessor, which take their elements in turn. More than it holds at "
+            "once, by their registers, wait for the others."},
     {"align", NUMBERS = family_aligns, .standard = 16,
      .doc = "Bytes that addresses are promised to be multiples of; at least an element's. Of 1 and 4 the "
             "kernel looks at them, and takes an element at a time where one is no multiple of 16."},

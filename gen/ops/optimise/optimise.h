@@ -69,6 +69,8 @@ typedef struct optimise_operand {
 
 /* In the order of parameters. Returns how many there are. */
 int optimise_operands(const optimise_plan *plan, optimise_operand operands[OPTIMISE_MAX_STREAMS]);
+/* Of a thread, about. */
+int optimise_registers(const optimise_plan *plan);
 /* Bytes that are read and written for an element. */
 int optimise_element_bytes(const optimise_plan *plan);
 

@@ -3,7 +3,8 @@
 const char *const optimise_real_names[] = {"f16", "bf16", "f32", NULL};
 const char *const optimise_rule_names[] = {"sgd", "nesterov", "adam", "adamw", NULL};
 
-enum { SM_THREADS = 2048, OTHER_REGISTERS = 56, SM_REGISTERS = 65536, MOST_REGISTERS = 255 };
+/* Registers beside the words that a thread holds: what ptxas takes for sm_90. */
+enum { SM_THREADS = 2048, OF_SGD = 32, OF_ADAM = 52, SM_REGISTERS = 65536, MOST_REGISTERS = 255 };
 
 int optimise_operands(const optimise_plan *plan, optimise_operand operands[OPTIMISE_MAX_STREAMS]) {
     static const char *const grads[] = {"the gradient: f16[m][n]", "the gradient: bf16[m][n]",
@@ -57,10 +58,14 @@ static int held_words(const optimise_plan *plan) {
     return bytes * plan->unit * plan->hold / WORD;
 }
 
+int optimise_registers(const optimise_plan *plan) {
+    return held_words(plan) + (optimise_is_adam(plan) ? OF_ADAM : OF_SGD);
+}
+
 void optimise_make_plan(const int64_t *point, void *data, mc_complaints *complaints) {
     optimise_plan *plan = data;
     take_point(point, plan);
-    int threads = optimise_threads(plan), registers = held_words(plan) + OTHER_REGISTERS,
+    int threads = optimise_threads(plan), registers = optimise_registers(plan),
         limit = SM_REGISTERS / threads;
     if (plan->master && plan->weight == OPTIMISE_F32)
         complain(complaints, F_MASTER, "a weight of f32 is its own master: leave it out");
