@@ -12,8 +12,7 @@ segment_place segments_begin(mc_builder *b, mc_label end) {
     const thread_place thread = load_thread_place(b, SEGMENT_THREADS);
     segment_place place = {.lane = thread.lane};
     mc_reg segments = load_shape(b, "segments", true);
-    place.item =
-        mad_s32(b, "item", load_special(b, "block", "ctaid.x"), I(SEGMENT_WARPS), thread.warp);
+    place.item = mad_s32(b, "item", load_special(b, "block", "ctaid.x"), I(SEGMENT_WARPS), thread.warp);
     EMIT_IF(b, setp_ge(b, "is_behind", place.item, load_shape(b, "items", true)), bra, TO(end));
     place.row = div_u32(b, "row", place.item, segments);
     mc_reg which = rem_u32(b, "segment", place.item, segments);

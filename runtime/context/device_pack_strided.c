@@ -72,8 +72,7 @@ static mc_status put_kernel(device_work *work, const device_pattern *pattern, co
                                    {"stride", form->stride},
                                    {"heads", (int64_t)form->heads * form->stride},
                                    {"items", pattern->row_blocks * segments},
-                                   {"segments", segments},
-                                   {"m", 0}};
+                                   {"segments", segments}};
     char fields[FIELDS_TEXT];
     if (slots->groups == 0) return MC_OK;
     name_kernel(form, slots, fields);

@@ -31,10 +31,14 @@ mc_status work_scratch(device_work *work, size_t bytes, mc_address *address, mc_
     return status;
 }
 
+/* mc_bind wants the sizes of an operator, of which helpers have none. */
 static mc_status launch(device_work *work, loaded_kernel *kernel, const mc_binding *bindings, size_t count,
                         mc_diag *diag) {
+    enum { MOST = MC_MAX_PARAMS + 1 };
+    mc_binding all[MOST] = {{"m", 0}};
     mc_launch launch;
-    mc_status status = mc_bind(kernel->kernel, bindings, count, &launch, diag);
+    for (size_t i = 0; i < count && i + 1 < MOST; i++) all[i + 1] = bindings[i];
+    mc_status status = mc_bind(kernel->kernel, all, count + 1 < MOST ? count + 1 : MOST, &launch, diag);
     if (status == MC_OK) status = mc_module_prepare(kernel->module, &launch, diag);
     if (status != MC_OK) return status;
     work->running = true;
@@ -52,7 +56,8 @@ mc_status work_put(device_work *work, const char *family, const char *fields, co
 }
 
 mc_status work_end(device_work *work, mc_status status, mc_diag *diag) {
-    mc_status waited = work->running ? mc_device_synchronize(work->context->device, work->stream, diag) : MC_OK;
+    mc_status waited =
+        work->running ? mc_device_synchronize(work->context->device, work->stream, diag) : MC_OK;
     for (size_t i = 0; i < work->kernel_count; i++) kernels_release(work->context, work->kernels[i]);
     for (size_t i = 0; i < work->scratch_count; i++) context_free(work->context, work->scratch[i]);
     *work = (device_work){.context = work->context};

@@ -43,7 +43,7 @@ struct mc_matrix {
     mc_address offsets, columns; /* s32[row_blocks + 1], s32[vectors] */
     matrix_packing *own;
     bool has_columns; /* `host` does */
-    int users;          /* the creator, and plans */
+    int users;        /* the creator, and plans */
 };
 
 /* mc_matrix_create for what the project's own programs have: HOST, which stays theirs.

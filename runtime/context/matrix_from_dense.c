@@ -68,8 +68,7 @@ static dense_search search_of(const mc_device_dense_config *config) {
 }
 
 /* All elements are looked at, also those that a mask leaves out. */
-static mc_status check_range(device_work *work, const dense_search *search, mc_address wrong,
-                             mc_diag *diag) {
+static mc_status check_range(device_work *work, const dense_search *search, mc_address wrong, mc_diag *diag) {
     dense_place place;
     int64_t value = 0;
     mc_status status = dense_first_wrong(work, &search->data, &search->segments, wrong, &place, diag);
@@ -132,8 +131,8 @@ static mc_status make_host(const dense_search *search, const int64_t *row_ptr, m
                            mc_diag *diag) {
     const device_dense *data = &search->data;
     int64_t row_blocks = data->rows / data->vec;
-    mc_status status = mcrt_vsparse_create(data->type, data->vec, row_blocks, data->cols, search->vectors,
-                                           host, diag);
+    mc_status status =
+        mcrt_vsparse_create(data->type, data->vec, row_blocks, data->cols, search->vectors, host, diag);
     for (int64_t b = 0; b <= row_blocks && status == MC_OK; b++) host->row_ptr[b] = row_ptr[b];
     return status;
 }

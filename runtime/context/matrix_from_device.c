@@ -22,16 +22,15 @@ mc_status matrix_check_device_type(mc_type type, mc_diag *diag) {
 mc_status matrix_check_address(const char *name, mc_address address, mc_type type, mc_diag *diag) {
     const size_t bytes = mc_type_bytes(type);
     if (bytes < 2 || address % bytes == 0) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "%s is 0x%" PRIx64 ", which is not a multiple of the %zu bytes of %s", name,
-                   address, bytes, mc_type_text(type));
+    return mc_fail(diag, MC_CANNOT, "%s is 0x%" PRIx64 ", which is not a multiple of the %zu bytes of %s",
+                   name, address, bytes, mc_type_text(type));
 }
 
 static mc_status check_config(const mc_device_matrix_config *config, mc_diag *diag) {
     mc_status status = matrix_check_shape(config->type, config->vec, config->rows, config->cols, diag);
     if (status == MC_OK) status = matrix_check_device_type(config->type, diag);
     if (status == MC_OK)
-        status =
-            matrix_check_patterns(config->patterns, config->rows / config->vec, config->cols, diag);
+        status = matrix_check_patterns(config->patterns, config->rows / config->vec, config->cols, diag);
     if (status == MC_OK && config->row_ptr == 0) status = mc_fail(diag, MC_USAGE, "row_ptr is 0");
     if (status == MC_OK) status = matrix_check_address("row_ptr", config->row_ptr, MC_S32, diag);
     if (status == MC_OK) status = matrix_check_address("col_idx", config->col_idx, MC_S32, diag);
@@ -99,9 +98,9 @@ static mc_status refuse_vector(const device_work *work, const mc_device_matrix_c
                                const mc_vsparse *host, int64_t vector, mc_diag *diag) {
     int32_t column = 0;
     int64_t block = 0;
-    mc_status status = mc_device_read_on(
-        work->context->device, config->col_idx + (uint64_t)vector * sizeof column, &column, sizeof column,
-        work->stream, diag);
+    mc_status status =
+        mc_device_read_on(work->context->device, config->col_idx + (uint64_t)vector * sizeof column, &column,
+                          sizeof column, work->stream, diag);
     while (host->row_ptr[block + 1] <= vector) block++;
     return status == MC_OK ? matrix_refuse_column(vector, block, column, config->cols, diag) : status;
 }

@@ -100,8 +100,8 @@ mc_status matrix_check_patterns(int64_t patterns, int64_t row_blocks, int64_t co
                        patterns, row_blocks);
     if (patterns > 0 && cols > INT32_MAX / patterns)
         return mc_fail(diag, MC_USAGE,
-                       "%" PRId64 " patterns of %" PRId64 " columns: must be %d columns at most", patterns, cols,
-                       INT32_MAX);
+                       "%" PRId64 " patterns of %" PRId64 " columns: must be %d columns at most", patterns,
+                       cols, INT32_MAX);
     return MC_OK;
 }
 

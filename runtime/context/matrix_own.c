@@ -6,16 +6,20 @@
 #include "base/type.h"
 #include "context/matrix.h"
 
-enum { OWN_GROUP = 32, /* vectors of a group: a whole number of words, whatever the values are */ FIELDS_TEXT = 96 };
+enum {
+    OWN_GROUP = 32,
+    /* vectors of a group: a whole number of words, whatever the values are */ FIELDS_TEXT = 96
+};
 
 /* -- The values, as a packing ------------------------------------------------------------------------- */
 
 /* Values as they are: floats of 32 bits of any kind are not rounded, and of integers the digits lie as bytes
    of a word do. */
 static mc_status own_code(mc_type type, value_code *code, mc_diag *diag) {
-    bool whole = mc_type_is_real(type) || mc_type_bits(type) > 16;
-    mc_type unit = mc_type_bits(type) == 32 ? MC_F32 : whole ? type : mc_type_bits(type) == 4 ? MC_U4 : MC_U8;
-    return code_make(unit == MC_F32 ? MC_F32 : type, 0, unit, code, diag);
+    const mc_type as_is = mc_type_bits(type) == 32 ? MC_F32 : type;
+    *code = (value_code){.type = as_is, .unit = as_is, .pieces = 1};
+    if (mc_type_is_real(as_is)) return MC_OK;
+    return code_make(type, 0, mc_type_bytes(type) == 0 ? MC_U4 : MC_U8, code, diag);
 }
 
 static void name_pieces(packed_slots *slots) {
@@ -54,9 +58,8 @@ static mc_status make_room(mc_context *context, const mc_vsparse *host, matrix_p
 
 /* The first COUNT slots hold the vector of their number, the others none. */
 static mc_status number_slots(device_work *work, const matrix_packing *own, int64_t count, mc_diag *diag) {
-    const mc_binding bindings[] = {{"vectors", (int64_t)own->vectors},
-                                   {"count", count},
-                                   {"slots", own->slots.groups * OWN_GROUP}};
+    const mc_binding bindings[] = {
+        {"vectors", (int64_t)own->vectors}, {"count", count}, {"slots", own->slots.groups * OWN_GROUP}};
     if (own->slots.groups == 0) return MC_OK;
     return work_put(work, "pattern", "step=number", bindings, sizeof bindings / sizeof *bindings, diag);
 }
@@ -68,8 +71,7 @@ mc_status matrix_fill_own(device_work *work, mc_matrix *matrix, mc_values_from f
     mc_status status = number_slots(work, matrix->own, held, diag);
     if (status == MC_OK) status = packing_make_way(work, matrix, matrix->own, from, diag);
     if (status == MC_OK) status = packing_put_values(matrix->own, from, source, ld, work->stream, diag);
-    if (status == MC_OK && source == 0)
-        status = number_slots(work, matrix->own, matrix->host.vectors, diag);
+    if (status == MC_OK && source == 0) status = number_slots(work, matrix->own, matrix->host.vectors, diag);
     if (status == MC_OK) work->running = true;
     return status;
 }

@@ -6,7 +6,12 @@
 #include "base/memory.h"
 #include "base/type.h"
 
-enum { FIELDS_TEXT = 96, HELD = 32 /* elements that a thread asks for at once */, HOLD = 4, NONE = INT32_MAX };
+enum {
+    FIELDS_TEXT = 96,
+    HELD = 32 /* elements that a thread asks for at once */,
+    HOLD = 4,
+    NONE = INT32_MAX
+};
 
 mc_status segments_of_rows(int64_t rows, int64_t length, row_segments *segments, mc_diag *diag) {
     *segments = (row_segments){rows, length / MC_SEGMENT + (length % MC_SEGMENT != 0)};
@@ -38,23 +43,18 @@ static int element_bits(mc_type type) { return mc_type_bytes(type) > 0 ? 8 * (in
 mc_status dense_put_find(device_work *work, const device_dense *dense, const row_segments *segments,
                          mc_address bits, mc_address counts, mc_address wrong, mc_diag *diag) {
     const bool ranged = dense_is_ranged(dense->type);
-    const int64_t low = ranged ? mc_type_min(dense->type) : 0, high = ranged ? mc_type_max(dense->type) : 0;
-    const mc_binding bindings[] = {{"data", (int64_t)dense->data},
-                                   {"bits", (int64_t)bits},
-                                   {"counts", (int64_t)counts},
-                                   {"wrong", (int64_t)wrong},
-                                   {"low", low},
-                                   {"values", high - low + 1},
-                                   {"cols", dense->cols},
-                                   {"ld", dense->ld},
-                                   {"items", segment_count(segments)},
-                                   {"segments", segments->each}};
+    const int64_t below = ranged ? -mc_type_min(dense->type) : 0,
+                  above = ranged ? mc_type_max(dense->type) : 0;
+    const mc_binding bindings[] = {
+        {"data", (int64_t)dense->data}, {"bits", (int64_t)bits}, {"counts", (int64_t)counts},
+        {"wrong", (int64_t)wrong},      {"below", below},        {"values", below + above + 1},
+        {"cols", dense->cols},          {"ld", dense->ld},       {"items", segment_count(segments)},
+        {"segments", segments->each}};
     char fields[FIELDS_TEXT];
     int hold = HELD / dense->vec < HOLD ? HELD / dense->vec : HOLD;
     snprintf(fields, sizeof fields, "step=find element=%c%d range=%s major=%s vec=%d hold=%d",
-             mc_type_is_real(dense->type) ? 'f' : 'b', element_bits(dense->type),
-             ranged ? "some" : "all", dense->by_columns ? "column" : "row", dense->vec,
-             hold);
+             mc_type_is_real(dense->type) ? 'f' : 'b', element_bits(dense->type), ranged ? "some" : "all",
+             dense->by_columns ? "column" : "row", dense->vec, hold);
     return work_put(work, "pattern", fields, bindings, sizeof bindings / sizeof *bindings, diag);
 }
 

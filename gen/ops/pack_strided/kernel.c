@@ -52,7 +52,8 @@ static void begin(strided_emitter *e, mc_label end) {
     e->vectors = load_array(b, "vectors");
     e->group_bytes = load_shape(b, "group_bytes", ones);
     e->ones_at = load_shape(b, "ones_at", ones);
-    if (ones) e->values = add_s64(b, "all_ones", load_array(b, "values"), cvt_s64(b, "ones_behind", e->ones_at));
+    if (ones)
+        e->values = add_s64(b, "all_ones", load_array(b, "values"), cvt_s64(b, "ones_behind", e->ones_at));
     e->slot = carried(b, "slot", add_s32(b, "first_slot", e->place.first, e->place.lane));
 }
 

@@ -8,8 +8,9 @@ static const mc_field fields[] = {
     {"index", WORDS("plain", "shuffled"),
      .doc = "Where a slot's column stands: at the slot, or shuffled inside of each 8 slots."},
     {"ones", WORDS("none", "bytes", "halves"),
-     .doc = "The row of ones behind the digits of packed values, for digits offset: of bytes, or of halves of "
-            "bytes."},
+     .doc =
+         "The row of ones behind the digits of packed values, for digits offset: of bytes, or of halves of "
+         "bytes."},
     {"group", COUNTS(32, 64), .standard = 32, .doc = "Slots after which packed values are laid out alike."},
     {"hold", COUNTS(1, 2, 4, 8), .standard = 4, .tunable = true, .doc = "Slots that a thread takes at once."},
 };
@@ -49,7 +50,8 @@ static void contract(const void *data, mc_contract *c) {
     add_array_of(c, "columns", "s32[vectors]");
     add_array_of(c, "row_ptr", "s32[row blocks + 1], in strides, the first one behind the heads");
     add_array_of(c, "col_idx", "s32[slots], which the kernel writes; -1: padding");
-    add_array_of(c, "vectors", "s32[slots], the number of the slot's vector, which the kernel writes; -1: none");
+    add_array_of(c, "vectors",
+                 "s32[slots], the number of the slot's vector, which the kernel writes; -1: none");
     if (plan->ones != STRIDED_NO_ONES) {
         add_array_of(c, "values", "packed values, of which the kernel writes the ones");
         add_number(c, "group_bytes", "bytes of a group of packed values");
@@ -75,7 +77,8 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
 
 static const char *computes(const void *data) {
     (void)data;
-    return "col_idx[...] = columns[vector], vectors[...] = vector, for the vector in each slot of strided-bcrs.";
+    return "col_idx[...] = columns[vector], vectors[...] = vector, for the vector in each slot of "
+           "strided-bcrs.";
 }
 
 static const char *how(const void *data) {

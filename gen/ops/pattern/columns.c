@@ -7,9 +7,9 @@ typedef struct columns_emitter {
     mc_reg cols, out;
     mc_reg before;       /* a word before the source: where there is the column before vector 0's */
     mc_reg begin, count; /* the row block's first vector, and how many it has */
-    mc_reg shift;      /* where its pattern's columns begin */
-    mc_reg vector;     /* the lane's in this turn, counted in the row block */
-    mc_reg least;      /* the first wrong one */
+    mc_reg shift;        /* where its pattern's columns begin */
+    mc_reg vector;       /* the lane's in this turn, counted in the row block */
+    mc_reg least;        /* the first wrong one */
 } columns_emitter;
 
 typedef struct held_vector {

@@ -21,8 +21,8 @@ static void find_contract(const pattern_plan *plan, mc_contract *c) {
                   "s32[items], the first element out of range, row * 1024 + column of the segment; 2^31 - 1: "
                   "none; which the kernel writes");
     if (plan->ranged) {
-        add_number(c, "low", "the least element that may be");
-        add_number(c, "values", "how many there are from it on");
+        add_number(c, "below", "elements below 0 that may be");
+        add_number(c, "values", "elements that may be, those below 0 among them");
     }
     add_number(c, "cols", "columns");
     add_number(c, "ld", "elements from one row (column) to the next");
@@ -70,18 +70,19 @@ static void places_contract(const pattern_plan *plan, mc_contract *c) {
     add_words(c, "vectors", 1, "s32[slots], the number of each slot's vector; below 0: none");
     add_words(c, "offsets", 1, "s32[row blocks + 1], the first vector of each row block");
     add_words(c, "columns", 1, "s32[vectors]");
-    add_words(c, "places", 2, "s32[slots][2], the first row and the column; -1: none; which the kernel writes");
+    add_words(c, "places", 2,
+              "s32[slots][2], the first row and the column; -1: none; which the kernel writes");
     add_number(c, "row_blocks", "row blocks");
     slots_contract(c);
 }
 
 void pattern_contract(const void *data, mc_contract *c) {
-    static void (*const contracts[])(const pattern_plan *, mc_contract *) = {
-        [PATTERN_FIND] = find_contract,
-        [PATTERN_LIST] = list_contract,
-        [PATTERN_COLUMNS] = columns_contract,
-        [PATTERN_NUMBER] = number_contract,
-        [PATTERN_PLACES] = places_contract};
+    static void (*const contracts[])(const pattern_plan *,
+                                     mc_contract *) = {[PATTERN_FIND] = find_contract,
+                                                       [PATTERN_LIST] = list_contract,
+                                                       [PATTERN_COLUMNS] = columns_contract,
+                                                       [PATTERN_NUMBER] = number_contract,
+                                                       [PATTERN_PLACES] = places_contract};
     const pattern_plan *plan = data;
     contracts[plan->step](plan, c);
 }

@@ -8,12 +8,12 @@ typedef struct find_emitter {
     const pattern_plan *plan;
     segment_place place;
     mc_reg cols, ld;
-    mc_reg at;           /* where the first element lies of the lane's column in this turn */
-    mc_reg turn, line;   /* bytes from a turn's column to the next one's; from row to row, if no constant */
-    mc_reg column;       /* in this turn */
-    mc_reg half;         /* by which bits an element of 4 bits lies above its byte's lowest; none: no matter */
-    mc_reg low, values;  /* the range */
-    mc_reg bits, least;  /* what the segment has: a word of bits for each lane, and the first wrong element */
+    mc_reg at;         /* where the first element lies of the lane's column in this turn */
+    mc_reg turn, line; /* bytes from a turn's column to the next one's; from row to row, if no constant */
+    mc_reg column;     /* in this turn */
+    mc_reg half;       /* by which bits an element of 4 bits lies above its byte's lowest; none: no matter */
+    mc_reg below, values; /* the range: elements below 0, and all of them */
+    mc_reg bits, least; /* what the segment has: a word of bits for each lane, and the first wrong element */
 } find_emitter;
 
 typedef struct held_column {
@@ -70,7 +70,7 @@ static void begin(find_emitter *e, mc_label end) {
     e->at = carried_b64(b, "at", first);
     find_half(e, row, e->column);
     set_steps(e);
-    e->low = load_shape(b, "low", e->plan->ranged);
+    e->below = load_shape(b, "below", e->plan->ranged);
     e->values = load_shape(b, "values", e->plan->ranged);
     e->bits = carried(b, "own_bits", I(0));
     e->least = carried(b, "least", I(PATTERN_NONE));
@@ -92,7 +92,8 @@ static void load_column(find_emitter *e, int index, held_column *held) {
             at = lines[i - 1];
         }
         EMIT(b, mov_b32, held->elements[i], I(0));
-        emit_load_words(b, held->is_there, WORDS_GLOBAL, element_bytes(e), &held->elements[i], AT(at, offset));
+        emit_load_words(b, held->is_there, WORDS_GLOBAL, element_bytes(e), &held->elements[i],
+                        AT(at, offset));
     }
 }
 
@@ -121,7 +122,7 @@ static void check_range(find_emitter *e, const held_column *held) {
     mc_reg in_segment = sub_s32(b, "in_segment", held->column, e->place.first);
     mc_reg value = b32(b, "value"), key = b32(b, "key"), is_wrong = pred(b, "is_wrong");
     for (int i = 0; i < e->plan->vec; i++) {
-        EMIT(b, sub_s32, value, held->elements[i], e->low);
+        EMIT(b, add_s32, value, held->elements[i], e->below);
         EMIT(b, and_b32, value, value, H(e->plan->element->counted));
         EMIT(b, selp_b32, value, value, I(0), held->is_there);
         EMIT(b, setp_ge_u32, is_wrong, value, e->values);

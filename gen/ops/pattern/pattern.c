@@ -12,8 +12,8 @@ static const mc_field fields[] = {
      .doc = "Elements of find's matrix: b4 to b32, of so many bits, which are not 0 where one is set; f8 to "
             "f32, floats, of which minus zero is 0."},
     {"range", WORDS("all", "some"),
-     .doc = "Which bit patterns elements may have. some: find also says which element is none of `values` "
-            "neighbouring ones from `low` on."},
+     .doc = "Which bit patterns elements may have. some: find also says which element is none of those that "
+            "its parameters name."},
     {"major", WORDS("row", "column"), .doc = "How find's matrix lies: row-major or column-major."},
     {"vec", NUMBERS = family_vecs, .standard = 8, .doc = "V: rows of a nonzero vector."},
     {"hold", COUNTS(1, 2, 4, 8), .standard = 4, .tunable = true,

@@ -3,8 +3,10 @@
 enum { ALL_BITS = 32 };
 
 /* The greatest bit of a float is its sign, and minus zero is zero. */
-#define BITS(bits)  {bits, 0xffffffff >> (ALL_BITS - (bits))}
-#define FLOAT(bits) {bits, 0x7fffffff >> (ALL_BITS - (bits))}
+#define BITS(bits)                                                                                           \
+    { bits, 0xffffffff >> (ALL_BITS - (bits)) }
+#define FLOAT(bits)                                                                                          \
+    { bits, 0x7fffffff >> (ALL_BITS - (bits)) }
 const pattern_element pattern_elements[] = {BITS(4),  BITS(8),   BITS(16), BITS(32),
                                             FLOAT(8), FLOAT(16), FLOAT(32)};
 const char *const pattern_element_names[] = {"b4", "b8", "b16", "b32", "f8", "f16", "f32", NULL};
