@@ -234,7 +234,7 @@ typedef struct mc_device_matrix_config {
 } mc_device_matrix_config;
 
 /* mc_matrix_create without the way over the host: the matrix keeps pattern and values on the device, checked
-   and copied there, and is packed there for formats that can be (docs/device-matrices.md). The work is put on
+   and copied there, and is packed there for formats that can be (docs/matrices.md). The work is put on
    STREAM and waited for. MC_FORMAT, with the first place, for what no matrix has; MC_CANNOT while STREAM is
    being captured. */
 MC_API mc_status mc_matrix_from_device(mc_context *context, const mc_device_matrix_config *config,

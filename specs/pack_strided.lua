@@ -1,4 +1,4 @@
--- A matrix from device memory, packed there: which column and which vector each slot of strided-bcrs holds (docs/device-matrices.md).
+-- A matrix from device memory, packed there: which column and which vector each slot of strided-bcrs holds (docs/matrices.md).
 
 op    = "pack_strided"
 index = "plain"                  -- where columns stand; "shuffled" for 4-bit mma

@@ -1,5 +1,5 @@
 -- A matrix from device memory: which columns of each row block of a dense f16 matrix have a nonzero vector.
--- mc_matrix_from_device_dense launches it, and the family's other steps after it (docs/device-matrices.md).
+-- mc_matrix_from_device_dense launches it, and the family's other steps after it (docs/matrices.md).
 
 op      = "pattern"
 step    = "find"                 -- or "list", "columns", "number", "places": what comes afterwards

@@ -319,7 +319,7 @@ static void test_formats(void) {
     CHECK(HEIGHTS(packed_pairs, "lhs", 8) > 20);
     (void)HEIGHTS(packed_masks, NULL, 16);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        CHECK(try_kernel("op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64 heads=off stride=32", "lhs", &shapes[i], false, &made_there));
+        CHECK(try_kernel("op=spmm lhs=u8 rhs=s8 heads=off stride=32", "lhs", &shapes[i], false, &made_there));
         CHECK(try_kernel("op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64 split=4 stride=64", "lhs", &shapes[i], true, &made_there));
         CHECK(try_kernel("op=spmm mma=int4 lhs=s12 rhs=s4 digits=offset stride=64 vec=4", "lhs", &shapes[i], true, &made_there));
     }

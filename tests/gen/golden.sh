@@ -36,6 +36,8 @@ reference sddmm
 reference quantise
 reference softmax
 reference values
+reference pattern
+reference pack_strided
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90
@@ -141,4 +143,13 @@ spec=$(dirname "$spec")/values_f16.lua
 golden values --set hold=1
 golden values_offset --set lhs=s16 --set unit=byte --set digits=offset --set vec=4 --set from=rows --set hold=1 --arch sm_90
 golden values_halves --set lhs=s4 --set unit=half --set from=columns --set hold=1 --arch sm_90
+spec=$(dirname "$spec")/pattern_find.lua
+golden pattern_find --set vec=2 --set hold=1
+golden pattern_find_ranged --set element=b16 --set range=some --set major=column --set vec=2 --set hold=2 --arch sm_90
+golden pattern_list --set step=list
+golden pattern_columns --set step=columns --set hold=1
+golden pattern_places --set step=places
+spec=$(dirname "$spec")/pack_strided.lua
+golden pack_strided --set hold=1
+golden pack_strided_halves --set ones=halves --set group=64 --set index=shuffled --set hold=1 --arch sm_90
 exit $failed

@@ -1,5 +1,5 @@
 /* The family `pattern`: where a matrix has nonzero vectors, out of what applications have in device memory.
- * No operator of the runtime: matrices made from device memory launch it (docs/device-matrices.md).
+ * No operator of the runtime: matrices made from device memory launch it (docs/matrices.md).
  *
  *   pattern.c   schema, hints, the family
  *   plan.c      the plan
