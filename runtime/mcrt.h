@@ -222,6 +222,44 @@ typedef struct mc_dense_config {
 /* The vectors of a dense matrix that are not all zero. */
 MC_API mc_status mc_matrix_from_dense(mc_context *context, const mc_dense_config *config, mc_matrix **matrix,
                                       mc_diag *diag);
+
+/* BCRS in device memory: mc_matrix_config's members, by their addresses. */
+typedef struct mc_device_matrix_config {
+    size_t size;
+    mc_type type; /* of at most 32 bits */
+    int vec;
+    int64_t rows, cols;
+    mc_address row_ptr, col_idx; /* of s32, at multiples of 4 */
+    mc_address values;           /* at a multiple of an element's size; 0: zeros */
+    int64_t patterns;
+} mc_device_matrix_config;
+
+/* mc_matrix_create without the way over the host: the matrix keeps pattern and values on the device, checked
+   and copied there, and is packed there for formats that can be (docs/matrices.md). The work is put on
+   STREAM and waited for. MC_FORMAT, with the first place, for what no matrix has; MC_CANNOT while STREAM is
+   being captured. */
+MC_API mc_status mc_matrix_from_device(mc_context *context, const mc_device_matrix_config *config,
+                                       void *stream, mc_matrix **matrix, mc_diag *diag);
+
+/* A dense matrix in device memory. */
+typedef struct mc_device_dense_config {
+    size_t size;
+    mc_type type; /* of at most 32 bits */
+    int vec;
+    int64_t rows, cols; /* rows: a multiple of vec */
+    mc_major major;
+    int64_t ld;      /* elements from row to row, or from column to column; 0: without gaps */
+    mc_address data; /* at a multiple of an element's size */
+    /* Elements of u8 that lie as those of data do, mask_ld of them from row to row, or from column to column
+       (0: without gaps): there is a vector where one of its elements is not 0. 0: where its values are not all
+       zero */
+    mc_address mask;
+    int64_t mask_ld;
+} mc_device_dense_config;
+
+/* The vectors of a dense matrix that are not all zero, or those of a mask, as mc_matrix_from_device. */
+MC_API mc_status mc_matrix_from_device_dense(mc_context *context, const mc_device_dense_config *config,
+                                             void *stream, mc_matrix **matrix, mc_diag *diag);
 MC_API void mc_matrix_destroy(mc_matrix *matrix);
 
 typedef struct mc_matrix_info {
@@ -229,7 +267,7 @@ typedef struct mc_matrix_info {
     mc_type type;
     int vec;
     int64_t rows, cols, vectors;
-    int64_t device_bytes; /* of all packed arrays */
+    int64_t device_bytes; /* of all packed arrays; of one from device memory also of what it keeps */
 } mc_matrix_info;
 
 /* Fills INFO, whose size is set. */
@@ -260,7 +298,8 @@ typedef struct mc_device_values {
    arrays; so does MATRIX when the last of these plans is destroyed. Either wants all that STREAM has to be
    done (mc_synchronize). A graph sets values for those plans that there were when it was captured.
    An integer that a kernel cannot take becomes the nearest one that it can (docs/values.md).
-   MC_CANNOT where MATRIX has no plan with values yet. */
+   MC_CANNOT where MATRIX has no plan with values yet, unless it was made from device memory: such a one has
+   values of its own, which plans that are made later take. */
 MC_API mc_status mc_matrix_set_device_values(mc_matrix *matrix, const mc_device_values *values, void *stream,
                                              mc_diag *diag);
 

@@ -17,10 +17,12 @@ typedef struct device_pattern {
 
 /* What mc_pack and mc_pack_slots would make, on the device: equal to the byte. */
 typedef struct device_packed {
-    mc_packed shape;                  /* the arrays without data: names, types, counts */
-    mc_address arrays[MC_MAX_ARRAYS]; /* values are zeros, but for a row of ones (value_code) */
-    packed_slots slots;               /* without `vectors`, which lie at: */
-    mc_address vectors;               /* s32[groups][group] */
+    mc_packed shape; /* the arrays without data: names, types, counts */
+    /* Of values a row of ones (value_code), and zeros where no slot has a value; the rest is whatever was
+       there until the kernel `values` writes it */
+    mc_address arrays[MC_MAX_ARRAYS];
+    packed_slots slots; /* without `vectors`, which lie at: */
+    mc_address vectors; /* s32[groups][group] */
 } device_packed;
 
 void device_packed_free(mc_context *context, device_packed *packed);

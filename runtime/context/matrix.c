@@ -13,8 +13,7 @@
 
 /* -- Handles */
 
-/* HOST becomes the matrix's, also on failure. */
-static mc_status matrix_new(mc_context *context, mc_vsparse *host, mc_matrix **matrix, mc_diag *diag) {
+mc_status matrix_new(mc_context *context, mc_vsparse *host, mc_matrix **matrix, mc_diag *diag) {
     mc_matrix *made = calloc(1, sizeof *made);
     if (made == NULL || pthread_mutex_init(&made->lock, NULL) != 0) {
         free(made);
@@ -24,6 +23,7 @@ static mc_status matrix_new(mc_context *context, mc_vsparse *host, mc_matrix **m
     made->context = context;
     made->host = *host;
     made->users = 1;
+    made->has_columns = true;
     *matrix = made;
     return MC_OK;
 }
@@ -111,6 +111,7 @@ static void drop_user(mc_matrix *matrix) {
     bool last = --matrix->users == 0;
     pthread_mutex_unlock(&matrix->lock);
     if (!last) return;
+    matrix_free_own(matrix);
     pthread_mutex_destroy(&matrix->lock);
     mc_vsparse_free(&matrix->host);
     free(matrix);
@@ -118,6 +119,12 @@ static void drop_user(mc_matrix *matrix) {
 
 void mc_matrix_destroy(mc_matrix *matrix) {
     if (matrix != NULL) drop_user(matrix);
+}
+
+/* Of the pattern that a matrix made from device memory keeps. */
+static int64_t pattern_bytes(const mc_matrix *matrix) {
+    if (matrix->own == NULL) return 0;
+    return (int64_t)sizeof(int32_t) * (matrix->host.row_blocks + 1 + matrix->host.vectors);
 }
 
 static int64_t packing_bytes(const matrix_packing *packing) {
@@ -136,6 +143,7 @@ mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_d
                           .cols = matrix->host.cols,
                           .vectors = matrix->host.vectors};
     pthread_mutex_lock(&counted->lock);
+    all.device_bytes = pattern_bytes(matrix);
     for (const matrix_packing *p = matrix->packings; p != NULL; p = p->next)
         all.device_bytes += packing_bytes(p);
     pthread_mutex_unlock(&counted->lock);
@@ -144,9 +152,10 @@ mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_d
 
 /* -- Packings */
 
-static void packing_free(mc_context *context, matrix_packing *packing) {
+void packing_free(mc_context *context, matrix_packing *packing) {
     packing_free_ways(context, packing);
     for (size_t i = 0; i < MC_MAX_ARRAYS; i++) context_free(context, packing->arrays[i]);
+    context_free(context, packing->vectors);
     mc_packed_free(&packing->host);
     mc_kernel_destroy(packing->kernel);
     free(packing);
@@ -173,15 +182,31 @@ static mc_status keep_kernel(matrix_packing *packing, const mc_kernel *kernel, m
     return status;
 }
 
+static mc_status pack_on_host(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing *packing,
+                              mc_diag *diag) {
+    mc_status status = MC_OK;
+    if (mc_kernel_contract(kernel)->array_count > 0) status = matrix_complete(matrix, diag);
+    if (status == MC_OK) status = mc_pack(kernel, &matrix->host, &packing->host, diag);
+    return status == MC_OK ? upload(matrix->context, packing, diag) : status;
+}
+
+/* Where a pattern lies on the device it is packed there, if its format can be. */
+static mc_status pack(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing *packing, mc_diag *diag) {
+    if (matrix->own == NULL) return pack_on_host(matrix, kernel, packing, diag);
+    mc_diag *why = mc_diag_create();
+    mc_status status = matrix_pack_on_device(matrix, kernel, packing, why);
+    if (status != MC_OK && status != MC_CANNOT) (void)mc_fail(diag, status, "%s", mc_diag_text(why));
+    mc_diag_destroy(why);
+    return status == MC_CANNOT ? pack_on_host(matrix, kernel, packing, diag) : status;
+}
+
 static mc_status packing_new(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing **packing,
                              mc_diag *diag) {
     matrix_packing *made = calloc(1, sizeof *made);
     if (made == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     mc_pack_form(kernel, made->form);
-    mc_status status = matrix_fetch_values(matrix, NULL, diag);
-    if (status == MC_OK) status = mc_pack(kernel, &matrix->host, &made->host, diag);
+    mc_status status = pack(matrix, kernel, made, diag);
     if (status == MC_OK) status = keep_kernel(made, kernel, diag);
-    if (status == MC_OK) status = upload(matrix->context, made, diag);
     if (status == MC_OK) *packing = made;
     else packing_free(matrix->context, made);
     return status;

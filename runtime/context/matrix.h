@@ -3,6 +3,7 @@
 #define MCRT_MATRIX_H
 
 #include "formats/slots.h"
+#include "context/device_work.h"
 #include "context/kernels.h"
 #include "ops/operator.h"
 
@@ -24,8 +25,9 @@ typedef struct matrix_packing {
     mc_kernel *kernel; /* a kernel that reads it, without PTX, of its own: for mc_pack_values */
     int users;
     /* Once values have come from device memory: where they lie in the packed array, and the ways */
-    packed_slots slots;
+    packed_slots slots; /* without vectors, where `vectors` has them */
     mc_address pieces;
+    mc_address vectors; /* of one that was packed on the device: s32[groups][group]; else 0 */
     values_way ways[MC_FROM_COLUMNS + 1];
 } matrix_packing;
 
@@ -35,7 +37,13 @@ struct mc_matrix {
     pthread_mutex_t lock;
     matrix_packing *packings;
     bool device_values; /* values came from device memory: those of `host` may be older */
-    int users;          /* the creator, and plans */
+    /* Of a matrix made from device memory (matrix_own.c), else 0: its pattern, and its values in BCRS order,
+       as the last of the packings, which no kernel reads. `host` has row_ptr; the columns when they are
+       wanted, the values as above. */
+    mc_address offsets, columns; /* s32[row_blocks + 1], s32[vectors] */
+    matrix_packing *own;
+    bool has_columns; /* `host` does */
+    int users;        /* the creator, and plans */
 };
 
 /* mc_matrix_create for what the project's own programs have: HOST, which stays theirs.
@@ -59,6 +67,10 @@ void matrix_unpack(mc_matrix *matrix, matrix_packing *packing);
 
 /* -- New values (matrix_values.c, matrix_device.c): under the lock ------------------------------------- */
 
+/* MATRIX's host side gets what it lacks, and the newest values. Between context_enter and context_leave; NULL
+   is fine. */
+mc_status matrix_complete(mc_matrix *matrix, mc_diag *diag);
+
 /* The array that holds PACKING's values, or NULL: a mask's pattern alone has none. */
 const mc_packed_array *packing_values(const matrix_packing *packing);
 /* Frees what PACKING keeps for values from device memory. */
@@ -67,5 +79,33 @@ void packing_free_ways(mc_context *context, matrix_packing *packing);
    may be NULL, is not the only packing that has them: then there is still one to be asked. Between
    context_enter and context_leave. */
 mc_status matrix_fetch_values(mc_matrix *matrix, const matrix_packing *except, mc_diag *diag);
+
+/* Every packing that has values can get them FROM there: what is wanted for it is made, and is there when the
+   call returns. MC_CANNOT where no packing has values. */
+mc_status matrix_make_ways(mc_matrix *matrix, mc_values_from from, mc_diag *diag);
+/* The same of one PACKING, by kernels on WORK's stream. */
+mc_status packing_make_way(device_work *work, mc_matrix *matrix, matrix_packing *packing, mc_values_from from,
+                           mc_diag *diag);
+/* Puts values into PACKING from SOURCE, with leading dimension LD, if there is a way. */
+mc_status packing_put_values(const matrix_packing *packing, mc_values_from from, mc_address source,
+                             int64_t ld, void *stream, mc_diag *diag);
+
+/* -- Matrices made from device memory (matrix_own.c, matrix_pack.c) ------------------------------------ */
+
+/* One of what HOST's row_ptr says, whose other arrays are not made yet: room for its columns, which the
+   caller fills in, and for its values, which are any. HOST becomes the matrix's, also on failure. */
+mc_status matrix_new_own(device_work *work, mc_vsparse *host, mc_matrix **matrix, mc_diag *diag);
+void matrix_free_own(mc_matrix *matrix);
+/* Puts values of SOURCE, or zeros where that is 0, into a new matrix. */
+mc_status matrix_fill_own(device_work *work, mc_matrix *matrix, mc_values_from from, mc_address source,
+                          int64_t ld, mc_diag *diag);
+static inline mc_address matrix_own_values(const mc_matrix *matrix) { return matrix->own->arrays[0]; }
+/* PACKING, which is empty, becomes what KERNEL reads, made on the device. MC_CANNOT where that is not how its
+   format is made. */
+mc_status matrix_pack_on_device(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing *packing,
+                                mc_diag *diag);
+void packing_free(mc_context *context, matrix_packing *packing);
+/* HOST becomes the matrix's, also on failure. */
+mc_status matrix_new(mc_context *context, mc_vsparse *host, mc_matrix **matrix, mc_diag *diag);
 
 #endif

@@ -33,17 +33,11 @@ static const char *digits_of(const value_code *code) {
 static mc_status obtain_kernel(mc_context *context, const packed_slots *slots, mc_values_from from,
                                loaded_kernel **kernel, mc_diag *diag) {
     static const char *const froms[] = {"vectors", "rows", "columns"};
-    const char *arch = mc_arch_for(mc_device_get_info(context->device)->capability);
     char fields[FIELDS_TEXT];
-    mc_kernel *outline = NULL;
-    snprintf(fields, sizeof fields,
-             "op=values arch=%s lhs=%s unit=%s digits=%s from=%s vec=%d group=%d hold=%d",
-             arch != NULL ? arch : "sm_80", type_of(&slots->code), unit_of(&slots->code),
-             digits_of(&slots->code), froms[from], slots->vec, slots->group, HOLD);
-    mc_status status = mc_kernel_outline_fields(fields, &outline, diag);
-    if (status == MC_OK) status = kernels_obtain(context, mc_kernel_fields(outline), kernel, diag);
-    mc_kernel_destroy(outline);
-    return status;
+    snprintf(fields, sizeof fields, "lhs=%s unit=%s digits=%s from=%s vec=%d group=%d hold=%d",
+             type_of(&slots->code), unit_of(&slots->code), digits_of(&slots->code), froms[from], slots->vec,
+             slots->group, HOLD);
+    return helper_obtain(context, "values", fields, kernel, diag);
 }
 
 /* -- What it reads of the packing */
@@ -54,9 +48,11 @@ static mc_status upload(mc_context *context, const void *data, size_t bytes, mc_
     return status == MC_OK ? mc_device_upload(context->device, *address, data, bytes, diag) : status;
 }
 
+static int64_t slot_count(const packed_slots *slots) { return slots->groups * slots->group; }
+
 static mc_status upload_vectors(mc_context *context, const packed_slots *slots, mc_address *address,
                                 mc_diag *diag) {
-    size_t count = (size_t)(slots->groups * slots->group);
+    size_t count = (size_t)slot_count(slots);
     return upload(context, slots->vectors, count * sizeof *slots->vectors, address, diag);
 }
 
@@ -73,7 +69,7 @@ static void place_vectors(const mc_vsparse *a, vector_place *places) {
 
 static mc_status upload_places(mc_matrix *matrix, const packed_slots *slots, mc_address *address,
                                mc_diag *diag) {
-    int64_t count = slots->groups * slots->group;
+    int64_t count = slot_count(slots);
     vector_place *places = mcrt_array(matrix->host.vectors, sizeof *places),
                  *all = mcrt_array(count, sizeof *all);
     mc_status status = MC_OK;
@@ -85,6 +81,21 @@ static mc_status upload_places(mc_matrix *matrix, const packed_slots *slots, mc_
     free(places);
     free(all);
     return status;
+}
+
+/* Of a packing whose slots the device knows. */
+static mc_status put_places(device_work *work, const mc_matrix *matrix, const matrix_packing *packing,
+                            mc_address *address, mc_diag *diag) {
+    const int64_t count = slot_count(&packing->slots);
+    char fields[FIELDS_TEXT];
+    snprintf(fields, sizeof fields, "step=places vec=%d", matrix->host.vec);
+    mc_status status = context_alloc(work->context, (size_t)count * sizeof(vector_place), address, diag);
+    const mc_binding bindings[] = {
+        {"vectors", (int64_t)packing->vectors},  {"offsets", (int64_t)matrix->offsets},
+        {"columns", (int64_t)matrix->columns},   {"places", (int64_t)*address},
+        {"row_blocks", matrix->host.row_blocks}, {"slots", count}};
+    if (status != MC_OK) return status;
+    return work_put(work, "pattern", fields, bindings, sizeof bindings / sizeof *bindings, diag);
 }
 
 /* -- A way */
@@ -111,14 +122,15 @@ static mc_status bind_way(const matrix_packing *packing, values_way *way, mc_dia
     return status == MC_OK ? mc_module_prepare(way->kernel->module, &way->launch, diag) : status;
 }
 
-static void free_way(mc_context *context, values_way *way) {
-    context_free(context, way->slots);
+static void free_way(mc_context *context, const matrix_packing *packing, values_way *way) {
+    if (way->slots != packing->vectors) context_free(context, way->slots);
     if (way->kernel != NULL) kernels_release(context, way->kernel);
     *way = (values_way){0};
 }
 
 void packing_free_ways(mc_context *context, matrix_packing *packing) {
-    for (int from = MC_FROM_VECTORS; from <= MC_FROM_COLUMNS; from++) free_way(context, &packing->ways[from]);
+    for (int from = MC_FROM_VECTORS; from <= MC_FROM_COLUMNS; from++)
+        free_way(context, packing, &packing->ways[from]);
     context_free(context, packing->pieces);
     packing->pieces = 0;
     packed_slots_free(&packing->slots);
@@ -135,15 +147,27 @@ static mc_status find_slots(mc_matrix *matrix, matrix_packing *packing, mc_diag 
     return status;
 }
 
-static mc_status make_way(mc_matrix *matrix, matrix_packing *packing, mc_values_from from, mc_diag *diag) {
+/* Where a way's kernel finds which vectors slots hold. */
+static mc_status make_slots(device_work *work, mc_matrix *matrix, matrix_packing *packing,
+                            mc_values_from from, mc_address *slots, mc_diag *diag) {
+    const bool on_device = packing->vectors != 0;
+    if (from != MC_FROM_VECTORS)
+        return on_device ? put_places(work, matrix, packing, slots, diag)
+                         : upload_places(matrix, &packing->slots, slots, diag);
+    if (!on_device) return upload_vectors(matrix->context, &packing->slots, slots, diag);
+    *slots = packing->vectors;
+    return MC_OK;
+}
+
+mc_status packing_make_way(device_work *work, mc_matrix *matrix, matrix_packing *packing, mc_values_from from,
+                           mc_diag *diag) {
     values_way *way = &packing->ways[from];
     mc_status status = find_slots(matrix, packing, diag);
     if (status != MC_OK || way->kernel != NULL || packing->slots.groups == 0) return status;
-    status = from == MC_FROM_VECTORS ? upload_vectors(matrix->context, &packing->slots, &way->slots, diag)
-                                     : upload_places(matrix, &packing->slots, &way->slots, diag);
+    status = make_slots(work, matrix, packing, from, &way->slots, diag);
     if (status == MC_OK) status = obtain_kernel(matrix->context, &packing->slots, from, &way->kernel, diag);
     if (status == MC_OK) status = bind_way(packing, way, diag);
-    if (status != MC_OK) free_way(matrix->context, way);
+    if (status != MC_OK) free_way(matrix->context, packing, way);
     return status;
 }
 
@@ -178,34 +202,38 @@ static mc_status check_source(const mc_matrix *matrix, const mc_device_values *v
     return MC_OK;
 }
 
-/* Everything is made before anything is put on the stream. */
-static mc_status make_ways(mc_matrix *matrix, mc_values_from from, mc_diag *diag) {
-    mc_status status = MC_OK;
+mc_status matrix_make_ways(mc_matrix *matrix, mc_values_from from, mc_diag *diag) {
+    device_work work;
     bool any = false;
+    mc_status status = work_begin_own(&work, matrix->context, diag);
     for (matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next) {
         if (packing_values(p) == NULL) continue;
         any = true;
-        status = make_way(matrix, p, from, diag);
+        status = packing_make_way(&work, matrix, p, from, diag);
     }
+    status = work_end(&work, status, diag);
     if (status != MC_OK || any) return status;
     return mc_fail(diag, MC_CANNOT,
                    "no plan has values of the matrix: there must be one before they are set");
 }
 
-static mc_status put_way(const values_way *way, const mc_device_values *values, void *stream, mc_diag *diag) {
+mc_status packing_put_values(const matrix_packing *packing, mc_values_from from, mc_address source,
+                             int64_t ld, void *stream, mc_diag *diag) {
+    const values_way *way = &packing->ways[from];
+    if (way->kernel == NULL) return MC_OK;
     mc_launch launch = way->launch;
-    launch.values[way->source] = values->address;
-    if (way->ld >= 0) launch.values[way->ld] = (uint64_t)values->ld;
+    launch.values[way->source] = source;
+    if (way->ld >= 0) launch.values[way->ld] = (uint64_t)ld;
     return mc_module_put(way->kernel->module, &launch, stream, diag);
 }
 
+/* Everything is made before anything is put on the stream. */
 static mc_status put_values(mc_matrix *matrix, const mc_device_values *values, void *stream, mc_diag *diag) {
-    mc_status status = make_ways(matrix, values->from, diag);
+    mc_status status = matrix_make_ways(matrix, values->from, diag);
     if (status != MC_OK) return status;
     matrix->device_values = true;
     for (matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next)
-        if (p->ways[values->from].kernel != NULL)
-            status = put_way(&p->ways[values->from], values, stream, diag);
+        status = packing_put_values(p, values->from, values->address, values->ld, stream, diag);
     return status;
 }
 
@@ -228,10 +256,10 @@ mc_status mc_matrix_set_device_values(mc_matrix *matrix, const mc_device_values 
 
 /* -- The way back */
 
-/* A packing that has what came from device memory, but for EXCEPT. */
+/* A packing that has what came from device memory and can be read back, but for EXCEPT. */
 static const matrix_packing *other_packing(const mc_matrix *matrix, const matrix_packing *except) {
     const matrix_packing *p = matrix->packings;
-    while (p != NULL && (p == except || p->slots.array == NULL)) p = p->next;
+    while (p != NULL && (p == except || p->slots.vectors == NULL)) p = p->next;
     return p;
 }
 
@@ -247,9 +275,20 @@ static mc_status read_packing(mc_matrix *matrix, const matrix_packing *packing, 
     return status;
 }
 
+/* They lie as the host side has them. */
+static mc_status read_own(mc_matrix *matrix, mc_diag *diag) {
+    const mc_vsparse *host = &matrix->host;
+    void *stream = NULL;
+    mc_status status = mc_device_own_stream(matrix->context->device, &stream, diag);
+    if (status != MC_OK) return status;
+    return mc_device_read_on(matrix->context->device, matrix_own_values(matrix), host->values,
+                             (size_t)mc_type_size(host->type, host->vectors * host->vec), stream, diag);
+}
+
 mc_status matrix_fetch_values(mc_matrix *matrix, const matrix_packing *except, mc_diag *diag) {
     if (!matrix->device_values) return MC_OK;
+    if (matrix->own != NULL) return except == NULL ? read_own(matrix, diag) : MC_OK;
     const matrix_packing *other = other_packing(matrix, except);
     if (except == NULL) return other != NULL ? read_packing(matrix, other, diag) : MC_OK;
-    return other == NULL && except->slots.array != NULL ? read_packing(matrix, except, diag) : MC_OK;
+    return other == NULL && except->slots.vectors != NULL ? read_packing(matrix, except, diag) : MC_OK;
 }

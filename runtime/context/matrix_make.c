@@ -10,7 +10,7 @@
 
 /* -- Shapes */
 
-static mc_status check_shape(mc_type type, int vec, int64_t rows, int64_t cols, mc_diag *diag) {
+mc_status matrix_check_shape(mc_type type, int vec, int64_t rows, int64_t cols, mc_diag *diag) {
     if ((unsigned)type >= MC_TYPE_COUNT)
         return mc_fail(diag, MC_USAGE, "type is %d, must be an mc_type", (int)type);
     if (vec < 1 || vec > MC_MAX_VEC || (vec & (vec - 1)) != 0)
@@ -25,6 +25,11 @@ static mc_status check_shape(mc_type type, int vec, int64_t rows, int64_t cols, 
 
 /* -- Values */
 
+mc_status matrix_refuse_value(mc_type type, int64_t index, int64_t value, mc_diag *diag) {
+    return mc_fail(diag, MC_FORMAT, "values[%" PRId64 "] is %" PRId64 ", out of %s's range", index, value,
+                   mc_type_text(type));
+}
+
 static bool is_in_range(mc_type type, int64_t value) {
     return value >= mc_type_min(type) && value <= mc_type_max(type);
 }
@@ -33,26 +38,36 @@ mc_status matrix_check_values(mc_type type, const void *values, int64_t count, m
     if (type_fills_bytes(type)) return MC_OK;
     for (int64_t i = 0; i < count; i++) {
         int64_t value = element_get(type, values, i);
-        if (!is_in_range(type, value))
-            return mc_fail(diag, MC_FORMAT, "values[%" PRId64 "] is %" PRId64 ", out of %s's range", i, value,
-                           mc_type_text(type));
+        if (!is_in_range(type, value)) return matrix_refuse_value(type, i, value, diag);
     }
     return MC_OK;
 }
 
 /* -- From row blocks and columns */
 
-static mc_status check_offsets(const mc_matrix_config *config, int64_t row_blocks, mc_diag *diag) {
-    const int32_t *row_ptr = config->row_ptr;
-    if (row_ptr == NULL) return mc_fail(diag, MC_USAGE, "row_ptr is NULL");
+mc_status matrix_check_offsets(const int32_t *row_ptr, int64_t row_blocks, mc_diag *diag) {
     if (row_ptr[0] != 0) return mc_fail(diag, MC_FORMAT, "row_ptr[0] is %" PRId32 ", must be 0", row_ptr[0]);
     for (int64_t i = 0; i < row_blocks; i++)
         if (row_ptr[i + 1] < row_ptr[i])
             return mc_fail(diag, MC_FORMAT,
                            "row_ptr[%" PRId64 "] is %" PRId32 ", less than the %" PRId32 " before it", i + 1,
                            row_ptr[i + 1], row_ptr[i]);
-    if (row_ptr[row_blocks] > 0 && config->col_idx == NULL) return mc_fail(diag, MC_USAGE, "col_idx is NULL");
     return MC_OK;
+}
+
+static mc_status check_offsets(const mc_matrix_config *config, int64_t row_blocks, mc_diag *diag) {
+    if (config->row_ptr == NULL) return mc_fail(diag, MC_USAGE, "row_ptr is NULL");
+    mc_status status = matrix_check_offsets(config->row_ptr, row_blocks, diag);
+    if (status == MC_OK && config->row_ptr[row_blocks] > 0 && config->col_idx == NULL)
+        return mc_fail(diag, MC_USAGE, "col_idx is NULL");
+    return status;
+}
+
+mc_status matrix_refuse_column(int64_t vector, int64_t block, int64_t column, int64_t cols, mc_diag *diag) {
+    return mc_fail(diag, MC_FORMAT,
+                   "col_idx[%" PRId64 "], of row block %" PRId64 ", is %" PRId64
+                   ": columns ascend and are less than %" PRId64,
+                   vector, block, column, cols);
 }
 
 static mc_status check_columns(const mc_matrix_config *config, int64_t row_blocks, mc_diag *diag) {
@@ -61,10 +76,7 @@ static mc_status check_columns(const mc_matrix_config *config, int64_t row_block
         for (int64_t v = config->row_ptr[block]; v < config->row_ptr[block + 1]; v++) {
             int64_t col = config->col_idx[v];
             if (col <= before || col >= config->cols)
-                return mc_fail(diag, MC_FORMAT,
-                               "col_idx[%" PRId64 "], of row block %" PRId64 ", is %" PRId64
-                               ": columns ascend and are less than %" PRId64,
-                               v, block, col, config->cols);
+                return matrix_refuse_column(v, block, col, config->cols, diag);
             before = col;
         }
     }
@@ -82,15 +94,14 @@ static void copy_matrix(const mc_matrix_config *config, mc_vsparse *matrix) {
 
 /* -- Patterns along a diagonal */
 
-static mc_status check_patterns(const mc_matrix_config *config, int64_t row_blocks, mc_diag *diag) {
-    int64_t patterns = config->patterns;
+mc_status matrix_check_patterns(int64_t patterns, int64_t row_blocks, int64_t cols, mc_diag *diag) {
     if (patterns < 0 || (patterns > 0 && row_blocks % patterns != 0))
         return mc_fail(diag, MC_USAGE, "patterns is %" PRId64 ", must divide the %" PRId64 " row blocks",
                        patterns, row_blocks);
-    if (patterns > 0 && config->cols > INT32_MAX / patterns)
+    if (patterns > 0 && cols > INT32_MAX / patterns)
         return mc_fail(diag, MC_USAGE,
                        "%" PRId64 " patterns of %" PRId64 " columns: must be %d columns at most", patterns,
-                       config->cols, INT32_MAX);
+                       cols, INT32_MAX);
     return MC_OK;
 }
 
@@ -106,9 +117,9 @@ static void move_columns(mc_vsparse *matrix, int64_t patterns, int64_t cols) {
 
 mc_status matrix_make(const mc_matrix_config *config, mc_vsparse *matrix, mc_diag *diag) {
     *matrix = (mc_vsparse){0};
-    mc_status status = check_shape(config->type, config->vec, config->rows, config->cols, diag);
+    mc_status status = matrix_check_shape(config->type, config->vec, config->rows, config->cols, diag);
     int64_t row_blocks = status == MC_OK ? config->rows / config->vec : 0;
-    if (status == MC_OK) status = check_patterns(config, row_blocks, diag);
+    if (status == MC_OK) status = matrix_check_patterns(config->patterns, row_blocks, config->cols, diag);
     if (status == MC_OK) status = check_offsets(config, row_blocks, diag);
     if (status == MC_OK) status = check_columns(config, row_blocks, diag);
     if (status != MC_OK) return status;
@@ -127,7 +138,7 @@ mc_status matrix_make(const mc_matrix_config *config, mc_vsparse *matrix, mc_dia
 /* -- From a dense matrix */
 
 static mc_status check_dense(const mc_dense_config *config, int64_t ld, mc_diag *diag) {
-    mc_status status = check_shape(config->type, config->vec, config->rows, config->cols, diag);
+    mc_status status = matrix_check_shape(config->type, config->vec, config->rows, config->cols, diag);
     if (status != MC_OK) return status;
     if (ld < config->cols)
         return mc_fail(diag, MC_USAGE, "ld is %" PRId64 ", less than the %" PRId64 " columns", ld,
@@ -175,17 +186,24 @@ static void take_vectors(const mc_dense *dense, mc_vsparse *matrix) {
     }
 }
 
+mc_status matrix_refuse_element(mc_type type, int64_t row, int64_t column, int64_t value, mc_diag *diag) {
+    return mc_fail(diag, MC_FORMAT, "data[%" PRId64 "][%" PRId64 "] is %" PRId64 ", out of %s's range", row,
+                   column, value, mc_type_text(type));
+}
+
 static mc_status check_elements(const mc_dense *dense, mc_diag *diag) {
     if (type_fills_bytes(dense->type)) return MC_OK;
     for (int64_t i = 0; i < dense->rows; i++)
         for (int64_t j = 0; j < dense->cols; j++) {
             int64_t value = mc_dense_get(dense, i, j);
             if (!is_in_range(dense->type, value))
-                return mc_fail(diag, MC_FORMAT,
-                               "data[%" PRId64 "][%" PRId64 "] is %" PRId64 ", out of %s's range", i, j,
-                               value, mc_type_text(dense->type));
+                return matrix_refuse_element(dense->type, i, j, value, diag);
         }
     return MC_OK;
+}
+
+mc_status matrix_refuse_count(int64_t vectors, mc_diag *diag) {
+    return mc_fail(diag, MC_CANNOT, "%" PRId64 " nonzero vectors: at most %d", vectors, INT32_MAX);
 }
 
 mc_status matrix_make_dense(const mc_dense_config *config, mc_vsparse *matrix, mc_diag *diag) {
@@ -201,8 +219,7 @@ mc_status matrix_make_dense(const mc_dense_config *config, mc_vsparse *matrix, m
     status = check_elements(&dense, diag);
     if (status != MC_OK) return status;
     int64_t vectors = count_vectors(&dense, config->vec);
-    if (vectors > INT32_MAX)
-        return mc_fail(diag, MC_CANNOT, "%" PRId64 " nonzero vectors: at most %d", vectors, INT32_MAX);
+    if (vectors > INT32_MAX) return matrix_refuse_count(vectors, diag);
     status = mcrt_vsparse_create(config->type, config->vec, config->rows / config->vec, config->cols, vectors,
                                  matrix, diag);
     if (status == MC_OK) take_vectors(&dense, matrix);

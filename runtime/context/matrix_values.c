@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "base/type.h"
 #include "context/matrix.h"
 #include "context/matrix_make.h"
 
@@ -40,6 +41,44 @@ static mc_status replace_packed(mc_matrix *matrix, const mc_vsparse *fresh, void
     return status;
 }
 
+/* -- Of a matrix made from device memory: its own values first, and all others out of these */
+
+/* What the device would make the nearest value is refused, as packing on the host does. */
+static mc_status check_digits(mc_matrix *matrix, const mc_vsparse *fresh, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (const matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next) {
+        if (p == matrix->own || packing_values(p) == NULL) continue;
+        if (mc_type_is_real(fresh->type) || code_most(&p->slots.code) >= mc_type_max(fresh->type)) continue;
+        status = matrix_complete(matrix, diag); /* for the column in the message */
+        if (status == MC_OK) status = code_check(&p->slots.code, fresh, diag);
+    }
+    return status;
+}
+
+static mc_status put_own(mc_matrix *matrix, const mc_vsparse *fresh, void *stream, mc_diag *diag) {
+    const mc_address own = matrix_own_values(matrix);
+    const size_t bytes = (size_t)mc_type_size(fresh->type, fresh->vectors * fresh->vec);
+    mc_status status = matrix_make_ways(matrix, MC_FROM_VECTORS, diag);
+    if (status == MC_OK) status = check_digits(matrix, fresh, diag);
+    if (status == MC_OK)
+        status = mc_device_write_on(matrix->context->device, own, fresh->values, bytes, stream, diag);
+    for (const matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next)
+        if (p != matrix->own) status = packing_put_values(p, MC_FROM_VECTORS, own, 0, stream, diag);
+    return status;
+}
+
+static mc_status replace_own(mc_matrix *matrix, const mc_vsparse *fresh, void *stream, mc_diag *diag) {
+    context_visit visit;
+    pthread_mutex_lock(&matrix->lock);
+    mc_status status = context_enter(matrix->context, &visit, diag);
+    if (status == MC_OK) status = put_own(matrix, fresh, stream, diag);
+    context_leave(matrix->context, &visit);
+    pthread_mutex_unlock(&matrix->lock);
+    return status;
+}
+
+/* -- The whole */
+
 /* FRESH's values become the matrix's, and FRESH has the old ones; on failure nothing changes hands. */
 static mc_status replace_values(mc_matrix *matrix, mc_vsparse *fresh, void *stream, mc_diag *diag) {
     pthread_mutex_lock(&matrix->lock);
@@ -64,7 +103,8 @@ mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, void *stre
     fresh.values = mcrt_array(bytes, 1);
     if (fresh.values == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     if (bytes > 0) memcpy(fresh.values, values, (size_t)bytes);
-    status = replace_values(matrix, &fresh, stream, diag);
+    status = matrix->own != NULL ? replace_own(matrix, &fresh, stream, diag)
+                                 : replace_values(matrix, &fresh, stream, diag);
     free(fresh.values);
     return status;
 }

@@ -93,13 +93,12 @@ static mc_status cuda_upload(mc_device *device, uint64_t address, const void *da
     return status == MC_OK ? CUDA_CALL(driver, diag, StreamSynchronize, stream) : status;
 }
 
-static mc_status refuse_capture(const cuda_driver *driver, cuda_stream stream, mc_diag *diag) {
+static mc_status refuse_capture(const cuda_driver *driver, cuda_stream stream, const char *why,
+                                mc_diag *diag) {
     int capture = CUDA_CAPTURE_STATUS_NONE;
     mc_status status = CUDA_CALL(driver, diag, StreamIsCapturing, stream, &capture);
     if (status != MC_OK || capture == CUDA_CAPTURE_STATUS_NONE) return status;
-    return mc_fail(diag, MC_CANNOT,
-                   "a copy from host memory on a stream that is being captured: the graph would keep the "
-                   "address, and read what is there at each replay");
+    return mc_fail(diag, MC_CANNOT, "%s", why);
 }
 
 /* Out of pageable memory the driver has read all when cuMemcpyHtoDAsync returns: it goes through a staging
@@ -109,10 +108,38 @@ static mc_status cuda_write_on(mc_device *device, uint64_t address, const void *
                                void *stream, mc_diag *diag) {
     const cuda_driver *driver = cuda_of(device)->driver;
     mc_status status = cuda_make_current(device, diag);
-    if (status == MC_OK) status = refuse_capture(driver, stream, diag);
+    if (status == MC_OK)
+        status = refuse_capture(driver, stream,
+                                "a copy from host memory on a stream that is being captured: the graph would "
+                                "keep the address, and read what is there at each replay",
+                                diag);
     if (status == MC_OK) status = CUDA_CALL(driver, diag, MemcpyHtoDAsync, address, data, bytes, stream);
     if (status == MC_OK && cuda_of(device)->reads_pageable)
         status = CUDA_CALL(driver, diag, StreamSynchronize, stream);
+    return status;
+}
+
+static mc_status cuda_read_on(mc_device *device, uint64_t address, void *data, size_t bytes, void *stream,
+                              mc_diag *diag) {
+    const cuda_driver *driver = cuda_of(device)->driver;
+    mc_status status = cuda_make_current(device, diag);
+    if (status == MC_OK) status = CUDA_CALL(driver, diag, MemcpyDtoHAsync, data, address, bytes, stream);
+    return status == MC_OK ? CUDA_CALL(driver, diag, StreamSynchronize, stream) : status;
+}
+
+static mc_status cuda_check_stream(mc_device *device, void *stream, mc_diag *diag) {
+    mc_status status = cuda_make_current(device, diag);
+    if (status != MC_OK) return status;
+    return refuse_capture(cuda_of(device)->driver, stream,
+                          "the stream is being captured: what is put on it does not run, and cannot be read",
+                          diag);
+}
+
+static mc_status cuda_own_stream(mc_device *device, void **stream, mc_diag *diag) {
+    cuda_stream own = NULL;
+    mc_status status = cuda_make_current(device, diag);
+    if (status == MC_OK) status = find_upload_stream(cuda_of(device), &own, diag);
+    *stream = own;
     return status;
 }
 
@@ -180,6 +207,9 @@ static const mc_device_ops cuda_ops = {
     .write = cuda_write,
     .upload = cuda_upload,
     .write_on = cuda_write_on,
+    .read_on = cuda_read_on,
+    .check_stream = cuda_check_stream,
+    .own_stream = cuda_own_stream,
     .synchronize = cuda_synchronize,
     .enter = cuda_enter,
     .leave = cuda_leave,

@@ -95,6 +95,7 @@ typedef struct cuda_launch_config { /* CUlaunchConfig */
     X(MemcpyHtoD, _v2, (cuda_pointer to, const void *from, size_t bytes))                                    \
     X(MemcpyDtoH, _v2, (void *to, cuda_pointer from, size_t bytes))                                          \
     X(MemcpyHtoDAsync, _v2, (cuda_pointer to, const void *from, size_t bytes, cuda_stream stream))           \
+    X(MemcpyDtoHAsync, _v2, (void *to, cuda_pointer from, size_t bytes, cuda_stream stream))                 \
     X(MemsetD8, _v2, (cuda_pointer address, unsigned char byte, size_t count))                               \
     X(LinkCreate, _v2, (unsigned count, int *options, void **values, cuda_link *link))                       \
     X(LinkAddData, _v2,                                                                                      \

@@ -80,6 +80,14 @@ MC_API mc_status mc_device_upload(mc_device *device, uint64_t address, const voi
    returns. MC_CANNOT while STREAM is being captured. */
 MC_API mc_status mc_device_write_on(mc_device *device, uint64_t address, const void *data, size_t bytes,
                                     void *stream, mc_diag *diag);
+/* MC_CANNOT while STREAM is being captured: for what has to wait for it. */
+MC_API mc_status mc_device_check_stream(mc_device *device, void *stream, mc_diag *diag);
+/* Reads what STREAM makes: all that was put on it is done, and the copy, when the call returns. */
+MC_API mc_status mc_device_read_on(mc_device *device, uint64_t address, void *data, size_t bytes,
+                                   void *stream, mc_diag *diag);
+/* The stream of mc_device_upload: for work of the library's own that is waited for. It waits for no other
+   stream, and no other one for it. */
+MC_API mc_status mc_device_own_stream(mc_device *device, void **stream, mc_diag *diag);
 
 /* -- Tensor maps -------------------------------------------------------------------------------------- */
 

@@ -18,6 +18,10 @@ typedef struct mc_device_ops {
     mc_status (*tensor_map)(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map, mc_diag *diag);
     mc_status (*write_on)(mc_device *device, uint64_t address, const void *data, size_t bytes, void *stream,
                           mc_diag *diag);
+    mc_status (*read_on)(mc_device *device, uint64_t address, void *data, size_t bytes, void *stream,
+                         mc_diag *diag);
+    mc_status (*check_stream)(mc_device *device, void *stream, mc_diag *diag);
+    mc_status (*own_stream)(mc_device *device, void **stream, mc_diag *diag);
     mc_status (*synchronize)(mc_device *device, void *stream, mc_diag *diag);
     mc_status (*enter)(mc_device *device, int *mode, mc_diag *diag);
     void (*leave)(mc_device *device, int mode);

@@ -20,12 +20,20 @@ typedef struct packed_slots {
 void packed_slots_free(packed_slots *slots);
 /* Of what mc_pack makes of A for KERNEL. SLOTS is the caller's to free, also where it fails. */
 mc_status mc_pack_slots(const mc_kernel *kernel, const mc_vsparse *a, packed_slots *slots, mc_diag *diag);
+/* What follows of A's row offsets alone, for KERNEL, which reads strided-bcrs or strided-bcrs-int4: PACKED has
+   row_ptr, and the other arrays without data; SLOTS has all but its vectors. Both are the caller's to free,
+   also where it fails. */
+mc_status strided_outline(const mc_kernel *kernel, const mc_vsparse *a, mc_strided *form, mc_packed *packed,
+                          packed_slots *slots, mc_diag *diag);
 /* Puts the values that lie in PACKED, the array of SLOTS, into A, of whose pattern it is. */
 void packed_slots_take(const packed_slots *slots, const void *packed, mc_vsparse *a);
 
 /* -- For formats -------------------------------------------------------------------------------------- */
 
-/* Makes room for GROUPS groups, all slots and pieces without a vector; code, vec, group and period are set. */
+/* Makes room for the pieces alone of GROUPS groups, all of them no value's; code, vec, group and period are
+   set. */
+mc_status packed_slots_outline(const char *array, int64_t groups, packed_slots *slots, mc_diag *diag);
+/* The same, and for the slots, none of which has a vector. */
 mc_status packed_slots_create(const char *array, int64_t groups, packed_slots *slots, mc_diag *diag);
 /* What `pieces` says of digit DIGIT of row ROW of slot SLOT, and of one that is. */
 int16_t packed_piece(const packed_slots *slots, int slot, int row, int digit);

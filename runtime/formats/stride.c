@@ -159,15 +159,23 @@ static void put_columns(const stride_layout *layout, const mc_vsparse *a, const 
         }
 }
 
-static mc_status pack_arrays(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
-                             mc_packed *packed, mc_diag *diag) {
-    int64_t slots = start[a->row_blocks], offsets = layout->row_ptr_count(a->row_blocks);
+static mc_status pack_row_ptr(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                              mc_packed *packed, mc_diag *diag) {
+    int64_t offsets = layout->row_ptr_count(a->row_blocks);
     mc_status status = packed_add(packed, "row_ptr", MC_S32, offsets, diag);
-    if (status == MC_OK) status = packed_add(packed, "col_idx", MC_S32, slots, diag);
-    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, value_bytes(layout, slots), diag);
     if (status != MC_OK) return status;
     int32_t *row_ptr = mc_packed_find(packed, "row_ptr")->data;
     for (int64_t i = 0; i < offsets; i++) row_ptr[i] = (int32_t)layout->row_ptr(layout, a, start, i);
+    return MC_OK;
+}
+
+static mc_status pack_arrays(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                             mc_packed *packed, mc_diag *diag) {
+    int64_t slots = start[a->row_blocks];
+    mc_status status = pack_row_ptr(layout, a, start, packed, diag);
+    if (status == MC_OK) status = packed_add(packed, "col_idx", MC_S32, slots, diag);
+    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, value_bytes(layout, slots), diag);
+    if (status != MC_OK) return status;
     put_columns(layout, a, start, mc_packed_find(packed, "col_idx")->data);
     put_all_values(layout, a, start, mc_packed_find(packed, "values")->data);
     return MC_OK;
@@ -241,11 +249,36 @@ static void name_pieces(const stride_layout *layout, packed_slots *slots) {
                 slots->pieces[layout->value_place(layout, slot, r, p)] = packed_piece(slots, slot, r, p);
 }
 
+static packed_slots begin_slots(const stride_layout *layout, int group) {
+    return (packed_slots){
+        .code = layout->code, .vec = layout->vec, .group = group, .period = (int)piece_count(layout, group)};
+}
+
+static void add_outline(mc_packed *packed, const char *name, mc_type type, int64_t count) {
+    packed->arrays[packed->array_count++] = (mc_packed_array){name, type, count, NULL};
+}
+
+mc_status stride_outline(const stride_layout *layout, const mc_vsparse *a, int group, mc_packed *packed,
+                         packed_slots *slots, mc_diag *diag) {
+    int64_t *start;
+    *packed = (mc_packed){0};
+    *slots = begin_slots(layout, group);
+    mc_status status = stride_starts(layout, a, &start, diag);
+    if (status == MC_OK) status = pack_row_ptr(layout, a, start, packed, diag);
+    if (status == MC_OK) {
+        add_outline(packed, "col_idx", MC_S32, start[a->row_blocks]);
+        add_outline(packed, "values", MC_S8, value_bytes(layout, start[a->row_blocks]));
+        status = packed_slots_outline("values", start[a->row_blocks] / group, slots, diag);
+    }
+    if (status == MC_OK) name_pieces(layout, slots);
+    free(start);
+    return status;
+}
+
 mc_status stride_slots(const stride_layout *layout, const mc_vsparse *a, int group, packed_slots *slots,
                        mc_diag *diag) {
     int64_t *start;
-    *slots = (packed_slots){
-        .code = layout->code, .vec = layout->vec, .group = group, .period = (int)piece_count(layout, group)};
+    *slots = begin_slots(layout, group);
     mc_status status = stride_starts(layout, a, &start, diag);
     if (status == MC_OK) status = packed_slots_create("values", start[a->row_blocks] / group, slots, diag);
     if (status == MC_OK) name_pieces(layout, slots);

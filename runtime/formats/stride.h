@@ -63,6 +63,10 @@ mc_status stride_pack_values(const stride_layout *layout, const mc_vsparse *a, m
 /* Which vectors the slots of A hold, whose values lie alike every GROUP slots. */
 mc_status stride_slots(const stride_layout *layout, const mc_vsparse *a, int group, packed_slots *slots,
                        mc_diag *diag);
+/* What follows of A's row offsets alone: PACKED has row_ptr, and the other arrays without data; SLOTS has all
+   but its vectors. Both are the caller's to free, also where it fails. */
+mc_status stride_outline(const stride_layout *layout, const mc_vsparse *a, int group, mc_packed *packed,
+                         packed_slots *slots, mc_diag *diag);
 /* Makes the matrix A of ROWS x COLS from what stride_pack made of it. Checks everything: MC_FORMAT for arrays
    that no matrix gives, MC_USAGE for a shape that none has. */
 mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, int64_t rows, int64_t cols,

@@ -164,12 +164,24 @@ static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_p
 }
 
 /* Of int4 a stride is laid out as a whole. */
+static int group_of(const mc_strided *form) { return form->int4 ? form->stride : MC_GROUP_SLOTS; }
+
 static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_slots *slots, mc_diag *diag) {
     const mc_strided form = form_of(kernel, is_int4(kernel));
     stride_layout layout;
     mc_status status = make_layout(a->vectors->type, a->vectors->vec, &form, &layout, diag);
     if (status != MC_OK) return status;
-    return stride_slots(&layout, a->vectors, form.int4 ? form.stride : MC_GROUP_SLOTS, slots, diag);
+    return stride_slots(&layout, a->vectors, group_of(&form), slots, diag);
+}
+
+mc_status strided_outline(const mc_kernel *kernel, const mc_vsparse *a, mc_strided *form, mc_packed *packed,
+                          packed_slots *slots, mc_diag *diag) {
+    stride_layout layout;
+    *packed = (mc_packed){0};
+    *slots = (packed_slots){0};
+    *form = form_of(kernel, is_int4(kernel));
+    mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
+    return status == MC_OK ? stride_outline(&layout, a, group_of(form), packed, slots, diag) : status;
 }
 
 static mc_status unpack(const mc_kernel *kernel, const mc_packed *packed, mc_type type, int64_t rows,

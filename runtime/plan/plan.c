@@ -135,7 +135,8 @@ static void tune_first(planning *p) {
                           .spec_count = p->config->spec_count};
     mc_diag *diag = mc_diag_create();
     matrix_lock(plan->matrix);
-    mc_status status = tune_run(&job, NULL, diag);
+    mc_status status = matrix_complete(plan->matrix, diag);
+    if (status == MC_OK) status = tune_run(&job, NULL, diag);
     matrix_unlock(plan->matrix);
     if (status != MC_OK && diag != NULL)
         context_log(plan->context, MC_LOG_NOTE, "tuning failed: %s", mc_diag_text(diag));

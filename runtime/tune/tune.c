@@ -117,7 +117,8 @@ static mc_status enter_and_run(const tune_job *job, mc_matrix *matrix, mc_tune_r
     mc_status status = context_enter(job->context, &visit, diag);
     if (status != MC_OK) return status;
     matrix_lock(matrix);
-    status = tune_run(job, result, diag);
+    status = matrix_complete(matrix, diag);
+    if (status == MC_OK) status = tune_run(job, result, diag);
     matrix_unlock(matrix);
     context_leave(job->context, &visit);
     return status;

@@ -117,6 +117,10 @@ EXPORT int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes) {
     return after(ptxsim_read(sim, from, to, bytes));
 }
 
+EXPORT int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes, void *stream) {
+    return (void)stream, cuMemcpyDtoH_v2(to, from, bytes);
+}
+
 EXPORT int cuMemsetD8_v2(unsigned long long address, unsigned char byte, size_t count) {
     if (count > MOST_FILLED) return 0; /* the ceilings' */
     mtx_lock(&lock);

@@ -211,6 +211,12 @@ EXPORT int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t 
     return result;
 }
 
+EXPORT int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes, void *stream) {
+    int result = in_context(call("cuMemcpyDtoHAsync_v2 %zu stream %s", bytes, stream_name(stream)));
+    if (result == 0) memcpy(to, (void *)(size_t)from, bytes);
+    return result;
+}
+
 EXPORT int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes) {
     int result = in_context(call("cuMemcpyDtoH_v2 %zu", bytes));
     if (result == 0) memcpy(to, (void *)(size_t)from, bytes);

@@ -5,6 +5,7 @@
 #include "base/element.h"
 #include "base/real.h"
 #include "context/matrix.h"
+#include "packed_kernels.h"
 #include "product.h"
 
 mc_diag *diag;
@@ -164,53 +165,6 @@ static bool try_kernel(const char *fields, const char *type_field, int64_t row_b
 
 /* -- Every format, type and height */
 
-static const char *const kernels[] = {
-    "op=spmm lhs=s8 rhs=s8",
-    "op=spmm lhs=u8 rhs=s8 heads=off stride=32",
-    "op=spmm lhs=s4 rhs=s8 split=4 stride=64",
-    "op=spmm lhs=u4 rhs=s4",
-    "op=spmm lhs=s12 rhs=s8",
-    "op=spmm lhs=u12 rhs=s8",
-    "op=spmm lhs=s16 rhs=s8",
-    "op=spmm lhs=u16 rhs=s8 split=2",
-    "op=spmm lhs=s16 rhs=s8 digits=balanced",
-    "op=spmm lhs=s12 rhs=s8 digits=balanced",
-    "op=spmm lhs=s16 rhs=s8 digits=offset",
-    "op=spmm lhs=s12 rhs=s8 digits=offset",
-    "op=spmm tile_n=64 lhs=f16 rhs=f16 out=f16",
-    "op=spmm tile_n=64 lhs=bf16 rhs=bf16 out=f32",
-    "op=spmm lhs=tf32 rhs=tf32 out=f32 tile_n=32",
-    "op=spmm lhs=e4m3 rhs=e5m2 out=f32",
-    "op=spmm tile_n=64 lhs=s8 rhs=f16 out=f32",
-    "op=spmm tile_n=64 lhs=s4 rhs=bf16 out=f32",
-    "op=spmm staging=tma arch=sm_90 lhs=s8 rhs=s8 window=64 stages=3",
-    "op=spmm staging=tma arch=sm_90 lhs=s16 rhs=s8 window=64 stages=2 split=2",
-    "op=spmm staging=tma arch=sm_90 lhs=s16 rhs=s8 window=64 stages=2 digits=offset",
-    "op=spmm staging=tma arch=sm_90 lhs=s12 rhs=s8 window=64 stages=2 digits=balanced",
-    "op=spmm staging=async lhs=u4 rhs=s8 window=64 stages=4",
-    "op=spmm staging=tma arch=sm_90 lhs=f16 rhs=f16 out=f16 window=64 stages=2 split=2 tile_n=64",
-    "op=spmm staging=tma arch=sm_90 lhs=bf16 rhs=bf16 out=f16 window=64 stages=2 split=1 tile_n=64",
-    "op=spmm staging=tma arch=sm_90 lhs=tf32 rhs=tf32 out=f32 window=64 stages=2 tile_n=32",
-    "op=spmm staging=tma arch=sm_90 lhs=e4m3 rhs=e4m3 out=f32 window=64 stages=2",
-    "op=spmm staging=tma arch=sm_90 lhs=s8 rhs=f16 out=f32 window=64 stages=2 tile_n=64",
-};
-/* Of 4-bit digits, which V = 16 has not */
-static const char *const pairs[] = {
-    "op=spmm mma=int4 lhs=s4 rhs=s4",
-    "op=spmm mma=int4 lhs=u4 rhs=s4 stride=64",
-    "op=spmm mma=int4 lhs=s8 rhs=s4 shuffle=off",
-    "op=spmm mma=int4 lhs=s16 rhs=s4 digits=balanced",
-    "op=spmm mma=int4 lhs=s12 rhs=s4 digits=offset stride=64",
-};
-/* Masks, whose values are f32 */
-static const char *const masks[] = {
-    "op=sddmm lhs=s8 rhs=s8 out=f32 scale=tensor mask=values",
-    "op=sddmm lhs=f16 rhs=f16 out=f16 mask=values order=srbcrs16 tile_k=64 groups=1",
-    "op=sddmm method=window lhs=f16 rhs=f16 out=f16 mask=values order=srbcrs32 window=32 k=64",
-    "op=softmax lhs=f16 out=f16 mask=values order=srbcrs32",
-    "op=softmax lhs=f16 out=f16 mask=values",
-};
-
 static void try_heights(const char *const *list, size_t count, const char *type, int highest) {
     char fields[200];
     for (size_t i = 0; i < count; i++) {
@@ -226,9 +180,9 @@ static void try_heights(const char *const *list, size_t count, const char *type,
 #define HEIGHTS(list, type, highest) try_heights(list, sizeof(list) / sizeof *(list), type, highest)
 
 static void test_formats(void) {
-    HEIGHTS(kernels, "lhs", 16);
-    HEIGHTS(pairs, "lhs", 8);
-    HEIGHTS(masks, NULL, 16);
+    HEIGHTS(packed_kernels, "lhs", 16);
+    HEIGHTS(packed_pairs, "lhs", 8);
+    HEIGHTS(packed_masks, NULL, 16);
     CHECK(try_kernel("op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64", "lhs", 130)); /* several thread blocks */
     CHECK(try_kernel("op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64", "lhs", 2));
 }

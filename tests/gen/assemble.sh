@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
-# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | pattern | pack_strided], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -392,6 +392,29 @@ spmmt_list() {
             echo "$arch 0 types$i --set lhs=${sides[(i + first) % 2]} --set rhs=${sides[(i + first) % 2]} --set out=${outs[(i + first) % 3]} --set vec=${vecs[i]} --set slots=$((16 << (i + first) % 2))"
         done
         first=$((first + 1))
+    done
+}
+
+# Every element both ways to lie, and the other steps.
+pattern_list() {
+    local arch i first=0 vecs=(1 2 4 8 16) holds=(1 2) majors=(row column) elements=(b4 b8 b16 b32 f8 f16 f32)
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for ((i = first; i < first + 7; i++)); do
+            echo "$arch 0 find$i --set element=${elements[i % 7]} --set major=${majors[i % 2]} --set vec=${vecs[i % 5]} --set hold=${holds[i / 2 % 2]}"
+        done
+        echo "$arch 0 ranged --set element=b16 --set range=some --set major=${majors[first % 2]} --set vec=${vecs[first % 5]} --set hold=2"
+        for i in list columns number places; do echo "$arch 0 $i --set step=$i --set hold=4"; done
+        first=$((first + 3))
+    done
+}
+
+pack_strided_list() {
+    local arch kind
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for kind in none:32 none:64 bytes:32 halves:32 halves:64; do
+            echo "$arch 0 plain.$kind --set ones=${kind%:*} --set group=${kind#*:} --set hold=4"
+            echo "$arch 0 shuffled.$kind --set index=shuffled --set ones=${kind%:*} --set group=${kind#*:} --set hold=8"
+        done
     done
 }
 

@@ -39,6 +39,8 @@ reference values
 reference softmax_grad
 reference optimise
 reference spmmt
+reference pattern
+reference pack_strided
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90
@@ -155,4 +157,13 @@ spec=$(dirname "$spec")/spmmt_f16.lua
 golden spmmt --set ahead=2
 golden spmmt_tall --set ahead=2 --set slots=32 --set warp_n=32 --set vec=16 --set lhs=bf16 --set rhs=bf16 --set out=f32 --set m=512 --set n=100 --set k=300 --set ldb=104 --set ldc=100 --arch sm_90
 golden spmmt_flat --set ahead=2 --set vec=2
+spec=$(dirname "$spec")/pattern_find.lua
+golden pattern_find --set vec=2 --set hold=1
+golden pattern_find_ranged --set element=b16 --set range=some --set major=column --set vec=2 --set hold=2 --arch sm_90
+golden pattern_list --set step=list
+golden pattern_columns --set step=columns --set hold=1
+golden pattern_places --set step=places
+spec=$(dirname "$spec")/pack_strided.lua
+golden pack_strided --set hold=1
+golden pack_strided_halves --set ones=halves --set group=64 --set index=shuffled --set hold=1 --arch sm_90
 exit $failed

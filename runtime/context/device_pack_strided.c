@@ -1,0 +1,96 @@
+/* strided-bcrs and strided-bcrs-int4, packed on the device (gen/ops/pack_strided). */
+#include <stdio.h>
+#include <stdlib.h>
+#include "context/device_pack.h"
+#include "context/device_work.h"
+#include "parts/segment.h"
+
+enum { FIELDS_TEXT = 96, HOLD = 4 };
+
+/* The host's side of PATTERN: enough of a matrix for what only its row offsets decide. */
+static mc_vsparse outline_of(const device_pattern *pattern, mc_type type) {
+    return (mc_vsparse){.type = type,
+                        .vec = pattern->vec,
+                        .rows = pattern->rows,
+                        .cols = pattern->cols,
+                        .row_blocks = pattern->row_blocks,
+                        .vectors = pattern->vectors,
+                        .row_ptr = (int64_t *)(uintptr_t)pattern->row_ptr};
+}
+
+/* Room for the arrays; row_ptr, which the host has made, is copied. */
+static mc_status make_arrays(mc_context *context, device_packed *packed, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < packed->shape.array_count && status == MC_OK; i++) {
+        mc_packed_array *array = &packed->shape.arrays[i];
+        size_t bytes = (size_t)mc_type_size(array->type, array->count);
+        status = context_alloc(context, bytes, &packed->arrays[i], diag);
+        if (status == MC_OK && array->data != NULL)
+            status = mc_device_upload(context->device, packed->arrays[i], array->data, bytes, diag);
+        free(array->data);
+        array->data = NULL;
+    }
+    if (status != MC_OK) return status;
+    size_t slots = (size_t)(packed->slots.groups * packed->slots.group);
+    return context_alloc(context, slots * sizeof(int32_t), &packed->vectors, diag);
+}
+
+static int64_t array_at(const device_packed *packed, const char *name) {
+    return (int64_t)packed->arrays[mc_packed_find(&packed->shape, name) - packed->shape.arrays];
+}
+
+/* Segments of the longest row block's slots. */
+static int64_t segments_of(const device_pattern *pattern, const mc_strided *form) {
+    int64_t heads = (int64_t)form->heads * form->stride, most = heads;
+    for (int64_t b = 0; b < pattern->row_blocks; b++) {
+        int64_t vectors = pattern->row_ptr[b + 1] - pattern->row_ptr[b];
+        int64_t all = (vectors + form->stride - 1) / form->stride * form->stride;
+        if (all > most) most = all;
+    }
+    return most / MC_SEGMENT + (most % MC_SEGMENT != 0);
+}
+
+static void name_kernel(const mc_strided *form, const packed_slots *slots, char fields[FIELDS_TEXT]) {
+    const char *ones = !slots->code.ones ? "none" : form->int4 ? "halves" : "bytes";
+    snprintf(fields, FIELDS_TEXT, "index=%s ones=%s group=%d hold=%d", form->shuffle ? "shuffled" : "plain",
+             ones, slots->group, HOLD);
+}
+
+static mc_status put_kernel(device_work *work, const device_pattern *pattern, const mc_strided *form,
+                            const device_packed *packed, mc_diag *diag) {
+    const packed_slots *slots = &packed->slots;
+    const int64_t segments = segments_of(pattern, form),
+                  before_ones = (int64_t)slots->code.pieces * slots->vec * slots->group;
+    const mc_binding bindings[] = {{"offsets", (int64_t)pattern->offsets},
+                                   {"columns", (int64_t)pattern->columns},
+                                   {"row_ptr", array_at(packed, "row_ptr")},
+                                   {"col_idx", array_at(packed, "col_idx")},
+                                   {"vectors", (int64_t)packed->vectors},
+                                   {"values", array_at(packed, "values")},
+                                   {"group_bytes", mc_type_size(slots->code.unit, slots->period)},
+                                   {"ones_at", mc_type_size(slots->code.unit, before_ones)},
+                                   {"stride", form->stride},
+                                   {"heads", (int64_t)form->heads * form->stride},
+                                   {"items", pattern->row_blocks * segments},
+                                   {"segments", segments}};
+    char fields[FIELDS_TEXT];
+    if (slots->groups == 0) return MC_OK;
+    name_kernel(form, slots, fields);
+    return work_put(work, "pack_strided", fields, bindings, sizeof bindings / sizeof *bindings, diag);
+}
+
+mc_status device_pack_strided(mc_context *context, const device_pattern *pattern, mc_type type,
+                              const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag) {
+    const mc_vsparse a = outline_of(pattern, type);
+    device_work work;
+    mc_strided form;
+    *packed = (device_packed){0};
+    mc_status status = work_begin(&work, context, stream, diag);
+    if (status != MC_OK) return status;
+    status = strided_outline(kernel, &a, &form, &packed->shape, &packed->slots, diag);
+    if (status == MC_OK) status = make_arrays(context, packed, diag);
+    if (status == MC_OK) status = put_kernel(&work, pattern, &form, packed, diag);
+    status = work_end(&work, status, diag);
+    if (status != MC_OK) device_packed_free(context, packed);
+    return status;
+}

@@ -1,0 +1,138 @@
+/* Matrices made from device memory: what they keep there, and how their host side gets it. Values are kept in
+   BCRS order, as a packing of its own kind, so that new ones come into it as into all others. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "base/memory.h"
+#include "base/type.h"
+#include "context/matrix.h"
+
+enum {
+    OWN_GROUP = 32,
+    /* vectors of a group: a whole number of words, whatever the values are */ FIELDS_TEXT = 96
+};
+
+/* -- The values, as a packing ------------------------------------------------------------------------- */
+
+/* Values as they are: floats of 32 bits of any kind are not rounded, and of integers the digits lie as bytes
+   of a word do. */
+static mc_status own_code(mc_type type, value_code *code, mc_diag *diag) {
+    const mc_type as_is = mc_type_bits(type) == 32 ? MC_F32 : type;
+    *code = (value_code){.type = as_is, .unit = as_is, .pieces = 1};
+    if (mc_type_is_real(as_is)) return MC_OK;
+    return code_make(type, 0, mc_type_bytes(type) == 0 ? MC_U4 : MC_U8, code, diag);
+}
+
+static void name_pieces(packed_slots *slots) {
+    const int pieces = slots->code.pieces;
+    for (int i = 0; i < slots->period; i++) {
+        int value = i / pieces;
+        slots->pieces[i] = packed_piece(slots, value / slots->vec, value % slots->vec, i % pieces);
+    }
+}
+
+static mc_status own_slots(const mc_vsparse *host, packed_slots *slots, mc_diag *diag) {
+    *slots = (packed_slots){.vec = host->vec, .group = OWN_GROUP};
+    mc_status status = own_code(host->type, &slots->code, diag);
+    slots->period = OWN_GROUP * host->vec * slots->code.pieces;
+    if (status == MC_OK)
+        status = packed_slots_outline("values", (host->vectors + OWN_GROUP - 1) / OWN_GROUP, slots, diag);
+    if (status == MC_OK) name_pieces(slots);
+    return status;
+}
+
+static mc_status make_room(mc_context *context, const mc_vsparse *host, matrix_packing *own, mc_diag *diag) {
+    const packed_slots *slots = &own->slots;
+    const int64_t values = slots->groups * OWN_GROUP * host->vec;
+    const size_t piece_bytes = (size_t)slots->period * sizeof *slots->pieces;
+    own->host.arrays[own->host.array_count++] = (mc_packed_array){slots->array, host->type, values, NULL};
+    mc_status status =
+        context_alloc(context, (size_t)mc_type_size(host->type, values), &own->arrays[0], diag);
+    if (status == MC_OK)
+        status = context_alloc(context, (size_t)(slots->groups * OWN_GROUP) * sizeof(int32_t), &own->vectors,
+                               diag);
+    if (status == MC_OK) status = context_alloc(context, piece_bytes, &own->pieces, diag);
+    if (status == MC_OK)
+        status = mc_device_upload(context->device, own->pieces, slots->pieces, piece_bytes, diag);
+    return status;
+}
+
+/* The first COUNT slots hold the vector of their number, the others none. */
+static mc_status number_slots(device_work *work, const matrix_packing *own, int64_t count, mc_diag *diag) {
+    const mc_binding bindings[] = {
+        {"vectors", (int64_t)own->vectors}, {"count", count}, {"slots", own->slots.groups * OWN_GROUP}};
+    if (own->slots.groups == 0) return MC_OK;
+    return work_put(work, "pattern", "step=number", bindings, sizeof bindings / sizeof *bindings, diag);
+}
+
+mc_status matrix_fill_own(device_work *work, mc_matrix *matrix, mc_values_from from, mc_address source,
+                          int64_t ld, mc_diag *diag) {
+    /* Slots without vectors have zeros, and nothing is read for them. */
+    const int64_t held = source != 0 ? matrix->host.vectors : 0;
+    mc_status status = number_slots(work, matrix->own, held, diag);
+    if (status == MC_OK) status = packing_make_way(work, matrix, matrix->own, from, diag);
+    if (status == MC_OK) status = packing_put_values(matrix->own, from, source, ld, work->stream, diag);
+    if (status == MC_OK && source == 0) status = number_slots(work, matrix->own, matrix->host.vectors, diag);
+    if (status == MC_OK) work->running = true;
+    return status;
+}
+
+/* -- The matrix --------------------------------------------------------------------------------------- */
+
+/* Row offsets, which fit, and room for columns. */
+static mc_status make_pattern(mc_matrix *matrix, mc_diag *diag) {
+    const mc_vsparse *host = &matrix->host;
+    mc_context *context = matrix->context;
+    const size_t bytes = (size_t)(host->row_blocks + 1) * sizeof(int32_t);
+    int32_t *offsets = mcrt_array(host->row_blocks + 1, sizeof *offsets);
+    if (offsets == NULL) return mcrt_no_memory(diag, host->row_blocks, "row blocks");
+    for (int64_t b = 0; b <= host->row_blocks; b++) offsets[b] = (int32_t)host->row_ptr[b];
+    mc_status status = context_alloc(context, bytes, &matrix->offsets, diag);
+    if (status == MC_OK) status = mc_device_upload(context->device, matrix->offsets, offsets, bytes, diag);
+    if (status == MC_OK)
+        status = context_alloc(context, (size_t)host->vectors * sizeof(int32_t), &matrix->columns, diag);
+    free(offsets);
+    return status;
+}
+
+mc_status matrix_new_own(device_work *work, mc_vsparse *host, mc_matrix **matrix, mc_diag *diag) {
+    mc_status status = matrix_new(work->context, host, matrix, diag);
+    if (status != MC_OK) return status;
+    matrix_packing *own = calloc(1, sizeof *own);
+    (*matrix)->has_columns = false;
+    (*matrix)->device_values = true;
+    (*matrix)->own = (*matrix)->packings = own;
+    status = own != NULL ? make_pattern(*matrix, diag) : mc_fail(diag, MC_NOMEM, "out of memory");
+    if (status == MC_OK) status = own_slots(&(*matrix)->host, &own->slots, diag);
+    if (status == MC_OK) status = make_room(work->context, &(*matrix)->host, own, diag);
+    return status;
+}
+
+void matrix_free_own(mc_matrix *matrix) {
+    mc_context *context = matrix->context;
+    context_visit visit;
+    if (matrix->own == NULL) return;
+    (void)context_enter(context, &visit, NULL);
+    packing_free(context, matrix->own);
+    context_free(context, matrix->offsets);
+    context_free(context, matrix->columns);
+    context_leave(context, &visit);
+}
+
+/* -- The host side ------------------------------------------------------------------------------------ */
+
+static mc_status fetch_columns(mc_matrix *matrix, mc_diag *diag) {
+    mc_device *device = matrix->context->device;
+    void *stream = NULL;
+    mc_status status = mc_device_own_stream(device, &stream, diag);
+    if (status == MC_OK)
+        status = mc_device_read_on(device, matrix->columns, matrix->host.col_idx,
+                                   (size_t)matrix->host.vectors * sizeof *matrix->host.col_idx, stream, diag);
+    matrix->has_columns = status == MC_OK;
+    return status;
+}
+
+mc_status matrix_complete(mc_matrix *matrix, mc_diag *diag) {
+    if (matrix == NULL) return MC_OK;
+    mc_status status = matrix->has_columns ? MC_OK : fetch_columns(matrix, diag);
+    return status == MC_OK ? matrix_fetch_values(matrix, NULL, diag) : status;
+}
