@@ -75,6 +75,12 @@ mc_status mc_pack_host(const mc_kernel *kernel, const host_matrix *a, mc_packed 
     return status == MC_OK ? format->pack(kernel, a, packed, diag) : status;
 }
 
+mc_status mc_pack_fits(const mc_kernel *kernel, const mc_vsparse *a, mc_diag *diag) {
+    const host_matrix host = host_vectors(a);
+    const packed_format *format = NULL;
+    return choose_format(kernel, &host, &format, diag);
+}
+
 mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
     const host_matrix host = host_vectors(a);
     return mc_pack_host(kernel, &host, packed, diag);

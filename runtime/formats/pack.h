@@ -20,6 +20,8 @@ typedef struct mc_packed {
 
 MC_API void mc_packed_free(mc_packed *packed);
 MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char *name); /* NULL: none */
+/* MC_CANNOT where mc_pack would refuse A for KERNEL's fields. Of A, what it holds is not read. */
+MC_API mc_status mc_pack_fits(const mc_kernel *kernel, const mc_vsparse *a, mc_diag *diag);
 /* Packs A, or the mask of an SDDMM, as the kernel's contract wants it (its format and fields). MC_CANNOT
    where the kernel's fields (vec, fixed m; lhs, fixed k; of an SDDMM fixed n) do not fit it. A kernel that
    reads no packed array gets none, whatever A is. */

@@ -13,15 +13,22 @@ void packed_slots_free(packed_slots *slots) {
     *slots = (packed_slots){0};
 }
 
-mc_status packed_slots_create(const char *array, int64_t groups, packed_slots *slots, mc_diag *diag) {
-    int64_t count = mcrt_product(groups, slots->group);
+mc_status packed_slots_outline(const char *array, int64_t groups, packed_slots *slots, mc_diag *diag) {
     slots->array = array;
     slots->groups = groups;
-    slots->vectors = mcrt_array(count, sizeof *slots->vectors);
     slots->pieces = mcrt_array(slots->period, sizeof *slots->pieces);
-    if (slots->vectors == NULL || slots->pieces == NULL) return mcrt_no_memory(diag, count, "slots");
-    for (int64_t i = 0; i < count; i++) slots->vectors[i] = -1;
+    if (slots->pieces == NULL) return mcrt_no_memory(diag, slots->period, "pieces");
     for (int i = 0; i < slots->period; i++) slots->pieces[i] = MC_PIECE_NONE;
+    return MC_OK;
+}
+
+mc_status packed_slots_create(const char *array, int64_t groups, packed_slots *slots, mc_diag *diag) {
+    int64_t count = mcrt_product(groups, slots->group);
+    mc_status status = packed_slots_outline(array, groups, slots, diag);
+    if (status != MC_OK) return status;
+    slots->vectors = mcrt_array(count, sizeof *slots->vectors);
+    if (slots->vectors == NULL) return mcrt_no_memory(diag, count, "slots");
+    for (int64_t i = 0; i < count; i++) slots->vectors[i] = -1;
     return MC_OK;
 }
 

@@ -25,7 +25,10 @@ void packed_slots_take(const packed_slots *slots, const void *packed, mc_vsparse
 
 /* -- For formats -------------------------------------------------------------------------------------- */
 
-/* Makes room for GROUPS groups, all slots and pieces without a vector; code, vec, group and period are set. */
+/* Makes room for the pieces alone of GROUPS groups, all of them no value's; code, vec, group and period are
+   set. */
+mc_status packed_slots_outline(const char *array, int64_t groups, packed_slots *slots, mc_diag *diag);
+/* The same, and for the slots, none of which has a vector. */
 mc_status packed_slots_create(const char *array, int64_t groups, packed_slots *slots, mc_diag *diag);
 /* What `pieces` says of digit DIGIT of row ROW of slot SLOT, and of one that is. */
 int16_t packed_piece(const packed_slots *slots, int slot, int row, int digit);
