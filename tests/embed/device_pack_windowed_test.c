@@ -68,7 +68,8 @@ static mc_vsparse make_host(const struct pattern *pattern, mc_type type, int vec
     int64_t vectors = 0, v = 0;
     for (int64_t b = 0; b < pattern->row_blocks; b++)
         for (int64_t j = 0; j < pattern->cols; j++) vectors += pattern->has(b, j);
-    if (!worked("create", mcrt_vsparse_create(type, vec, pattern->row_blocks, pattern->cols, vectors, &host, diag)))
+    if (!worked("create",
+                mcrt_vsparse_create(type, vec, pattern->row_blocks, pattern->cols, vectors, &host, diag)))
         exit(1);
     for (int64_t b = 0; b < pattern->row_blocks; host.row_ptr[++b] = v)
         for (int64_t j = 0; j < pattern->cols; j++)
@@ -132,7 +133,8 @@ static void clear_pieces(const mc_packed *packed, const packed_slots *slots) {
     const mc_packed_array *values = mc_packed_find(packed, "values");
     for (int64_t group = 0; values != NULL && group < slots->groups; group++)
         for (int i = 0; i < slots->period; i++)
-            if (slots->pieces[i] >= 0) element_set(slots->code.unit, values->data, group * slots->period + i, 0);
+            if (slots->pieces[i] >= 0)
+                element_set(slots->code.unit, values->data, group * slots->period + i, 0);
 }
 
 static void compare_arrays(mc_context *context, const device_packed *packed, const mc_packed *want,
@@ -187,7 +189,7 @@ static const char *const kernels[] = {
     RING "lhs=s8 rhs=s8 window=64 stages=3 vec=8",
     RING "lhs=s8 rhs=s8 window=64 stages=2 split=2 vec=8",
     RING "lhs=u4 rhs=s8 window=128 stages=4 split=4 vec=1",
-    RING "lhs=s16 rhs=s8 window=64 stages=2 vec=2 split=8 warps=8",
+    RING "lhs=s16 rhs=s8 window=64 stages=2 vec=2 split=4 warps=8",
     RING "lhs=s16 rhs=s8 window=64 stages=3 digits=offset vec=4",
     RING "lhs=s12 rhs=s8 window=64 stages=2 digits=balanced vec=8 split=2",
     RING "lhs=f16 rhs=f16 out=f16 window=64 stages=3 split=2 tile_n=64 vec=8",
@@ -213,7 +215,8 @@ static void try_kernels(mc_context *context, size_t first, size_t step) {
 /* Every STEP-th ring on DEVICE. */
 static void try_device(const char *device, size_t first, size_t step) {
     mc_context *context = NULL;
-    mc_context_config config = {.size = sizeof config, .device = device, .cache = MC_CACHE_MEMORY, .records = ""};
+    mc_context_config config = {
+        .size = sizeof config, .device = device, .cache = MC_CACHE_MEMORY, .records = ""};
     if (!worked(device, mc_context_create(&config, &context, diag))) return;
     try_kernels(context, first, step);
     mc_context_destroy(context);

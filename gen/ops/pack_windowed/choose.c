@@ -29,12 +29,14 @@ static void load_row_block(row_emitter *r) {
     vector_stream *s = &r->e.stream;
     mc_builder *b = r->e.b;
     r->place = load_special(b, "place", "ctaid.x");
-    mc_reg block = ldg_b32(b, "row_block", AT(mad_wide(b, "order_at", r->place, I(WORD), load_array(b, "row_order")), 0));
+    mc_reg block = ldg_b32(b, "row_block",
+                           AT(mad_wide(b, "order_at", r->place, I(WORD), load_array(b, "row_order")), 0));
     mc_reg offset_at = mad_wide(b, "offset_at", block, I(WORD), load_array(b, "offsets"));
     mc_reg first = ldg_b32(b, "first", AT(offset_at, 0)), end = ldg_b32(b, "end", AT(offset_at, WORD));
     s->count = sub_s32(b, "vectors", end, first);
     s->columns = mad_wide(b, "columns_at", first, I(WORD), load_array(b, "columns"));
-    r->to.start = ldg_b32(b, "start", AT(mad_wide(b, "start_at", r->place, I(WORD), load_array(b, "starts")), 0));
+    r->to.start =
+        ldg_b32(b, "start", AT(mad_wide(b, "start_at", r->place, I(WORD), load_array(b, "starts")), 0));
     mc_reg rounded = add_s32(b, "vectors_rounded", s->count, I(WINDOWED_SLOTS - 1));
     r->to.fewest = shr_u32(b, "fewest", rounded, I(log2_of(WINDOWED_SLOTS)));
 }
@@ -61,9 +63,9 @@ static void declare_state(row_emitter *r) {
                              &e->stream.column, &e->stream.window,  &e->stride.front, &e->stride.oldest,
                              &e->stride.last,   &r->part.left,      &r->part.waited,  &r->part.strides,
                              &r->to.count};
-    static const char *const names[] = {"head",         "in_queue", "seen", "taken",  "column",       "window_of",
-                                        "front_vector", "oldest",   "last", "left",   "waited", "part_strides",
-                                        "strides"};
+    static const char *const names[] = {"head",      "in_queue",     "seen",   "taken", "column",
+                                        "window_of", "front_vector", "oldest", "last",  "left",
+                                        "waited",    "part_strides", "strides"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) *words[i] = b32(b, names[i]);
     r->to.chosen = b64(b, "chosen_next");
     r->to.windows = b64(b, "windows_next");
@@ -72,8 +74,8 @@ static void declare_state(row_emitter *r) {
 static void begin_pass(row_emitter *r) {
     choose_emitter *e = &r->e;
     mc_builder *b = e->b;
-    const mc_reg zeros[] = {e->bank.head, e->bank.available, e->stream.seen, e->stream.taken, r->part.left,
-                            r->part.waited, r->part.strides, r->to.count};
+    const mc_reg zeros[] = {e->bank.head, e->bank.available, e->stream.seen,  e->stream.taken,
+                            r->part.left, r->part.waited,    r->part.strides, r->to.count};
     for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) EMIT(b, mov_b32, zeros[i], I(0));
     EMIT(b, mov_b64, r->to.chosen, r->to.slots_at);
     EMIT(b, mov_b64, r->to.windows, r->to.windows_at);
@@ -97,7 +99,8 @@ static void begin(row_emitter *r) {
     mc_reg slot = mul_wide(b, "slot_of_stride", e->lane, I(WORD));
     mc_reg slots = add_s64(b, "lane_slots", load_array(b, "chosen"), slot);
     r->to.slots_at = mad_wide(b, "chosen_begin", r->to.start, I(WINDOWED_SLOTS * WORD), slots);
-    r->to.windows_at = mad_wide(b, "windows_begin", r->to.start, I(WINDOWS_WORDS * WORD), load_array(b, "windows"));
+    r->to.windows_at =
+        mad_wide(b, "windows_begin", r->to.start, I(WINDOWS_WORDS * WORD), load_array(b, "windows"));
     e->stride.slots = mov_shared(b, "slots_begin", NAME("slots"));
     r->to.slot = mad_s32(b, "own_slot_at", e->lane, I(WORD), e->stride.slots);
     EMIT(b, sts_b32, AT(r->to.slot, 0), mov_b32(b, "none", I(-1)));
@@ -157,8 +160,10 @@ static void store_windows(row_emitter *r) {
     mc_reg mask = sub_s32(b, "part_mask", r->split, I(1));
     mc_reg part = and_b32(b, "part", r->to.count, mask);
     EMIT_IF(b, setp_ne(b, "is_other", r->e.lane, part), bra, TO(others));
-    const mc_reg windows[] = {
-        [WINDOWS_OLDEST] = s->oldest, [WINDOWS_LAST] = s->last, [WINDOWS_LEFT] = p->left, [WINDOWS_WAITED] = p->waited};
+    const mc_reg windows[] = {[WINDOWS_OLDEST] = s->oldest,
+                              [WINDOWS_LAST] = s->last,
+                              [WINDOWS_LEFT] = p->left,
+                              [WINDOWS_WAITED] = p->waited};
     EMIT(b, stg_v4, AT(r->to.windows, 0), V4(windows));
     EMIT(b, stg_b32, AT(r->to.windows, WINDOWS_STRIDES * WORD), p->strides);
     pass_windows(r);
@@ -213,19 +218,27 @@ void choose_emit(const void *data, mc_builder *b) {
 
 void choose_contract(const void *data, mc_contract *c) {
     (void)data;
-    add_param(c, (mc_param){"row_order", "u64", MC_PARAM_ARRAY, WORD, "s32[row_blocks], the row block at each place"});
-    add_param(c, (mc_param){"offsets", "u64", MC_PARAM_ARRAY, WORD, "s32[row_blocks + 1], a row block's first vector"});
-    add_param(c, (mc_param){"columns", "u64", MC_PARAM_ARRAY, WORD, "s32[vectors], ascending in a row block"});
+    add_param(c, (mc_param){"row_order", "u64", MC_PARAM_ARRAY, WORD,
+                            "s32[row_blocks], the row block at each place"});
+    add_param(c, (mc_param){"offsets", "u64", MC_PARAM_ARRAY, WORD,
+                            "s32[row_blocks + 1], a row block's first vector"});
+    add_param(c,
+              (mc_param){"columns", "u64", MC_PARAM_ARRAY, WORD, "s32[vectors], ascending in a row block"});
     add_param(c, (mc_param){"starts", "u64", MC_PARAM_ARRAY, WORD,
                             "s32[row_blocks], where strides of each place begin in chosen and windows"});
-    add_param(c, (mc_param){"chosen", "u64", MC_PARAM_ARRAY, 128,
-                            "s32[strides][32], which the kernel writes: vectors of the row block, from 0; -1: none"});
-    add_param(c, (mc_param){"windows", "u64", MC_PARAM_ARRAY, 32,
-                            "s32[strides][8], which the kernel writes: the oldest and the last window of a stride; "
-                            "windows left and waited for, and strides of its part, before it"});
-    add_param(c, (mc_param){"counts", "u64", MC_PARAM_ARRAY, WORD,
-                            "s32[split + 1][row_blocks], which the kernel writes: strides of each part, with padding; "
-                            "chosen strides"});
+    add_param(
+        c,
+        (mc_param){"chosen", "u64", MC_PARAM_ARRAY, 128,
+                   "s32[strides][32], which the kernel writes: vectors of the row block, from 0; -1: none"});
+    add_param(
+        c, (mc_param){"windows", "u64", MC_PARAM_ARRAY, 32,
+                      "s32[strides][8], which the kernel writes: the oldest and the last window of a stride; "
+                      "windows left and waited for, and strides of its part, before it"});
+    add_param(
+        c,
+        (mc_param){"counts", "u64", MC_PARAM_ARRAY, WORD,
+                   "s32[split + 1][row_blocks], which the kernel writes: strides of each part, with padding; "
+                   "chosen strides"});
     add_param(c, (mc_param){"row_blocks", "s32", MC_PARAM_SHAPE, 4, "row blocks"});
     add_param(c, (mc_param){"window", "s32", MC_PARAM_SHAPE, 4, "rows of B in a window"});
     add_param(c, (mc_param){"span", "s32", MC_PARAM_SHAPE, 4, "windows that a stride may span"});

@@ -11,23 +11,23 @@
 enum {
     BANKS = WINDOWED_GROUP,
     BANK_BITS = 3,
-    BANK_SHIFT = 2,                 /* lanes of a class: 1 << 2 */
+    BANK_SHIFT = 2, /* lanes of a class: 1 << 2 */
     BANK_LANES = 1 << BANK_SHIFT,
-    QUEUE = 256,                    /* entries of a class, of which at most WINDOWED_POOL are there */
-    ENTRY = 2 * WORD,               /* a vector, and its window */
+    QUEUE = 256,      /* entries of a class, of which at most WINDOWED_POOL are there */
+    ENTRY = 2 * WORD, /* a vector, and its window */
     QUEUE_BYTES = QUEUE * ENTRY,
-    LAST_LANE = MC_WARP - 1,        /* the segment of a shuffle through the whole warp */
+    LAST_LANE = MC_WARP - 1, /* the segment of a shuffle through the whole warp */
 };
 #define ALL_LANES H(0xffffffff)
 
 /* The lane's own class, and what of it is in the pool: the same in all its lanes. */
 typedef struct bank_queue {
-    mc_reg at;               /* where its queue begins, in shared memory */
-    mc_reg item;             /* which of the class's lanes this is */
-    mc_reg lanes;            /* the class's lanes, a bit each */
-    mc_reg bit[BANK_BITS];   /* all ones where the class's number has the bit */
-    mc_reg lower[BANKS];     /* 1 for a class below the lane's own, else 0 */
-    mc_reg head, available;  /* vectors taken so far, and those in the pool */
+    mc_reg at;              /* where its queue begins, in shared memory */
+    mc_reg item;            /* which of the class's lanes this is */
+    mc_reg lanes;           /* the class's lanes, a bit each */
+    mc_reg bit[BANK_BITS];  /* all ones where the class's number has the bit */
+    mc_reg lower[BANKS];    /* 1 for a class below the lane's own, else 0 */
+    mc_reg head, available; /* vectors taken so far, and those in the pool */
 } bank_queue;
 
 /* Of the row block, vectors below `seen` are in the pool or taken. Lane l has column of vector seen + l: all
@@ -61,7 +61,8 @@ typedef struct choose_emitter {
 /* Asks for the columns from vector `seen` on. */
 void choose_load_columns(choose_emitter *e);
 /* Vectors come into the pool while there is room, and windows allow it. Sets stride.oldest, front, is_oldest. */
-mc_reg choose_spread_bit(mc_builder *b, const char *stem, mc_reg value, int i); /* bit I of VALUE, in all bits */
+mc_reg choose_spread_bit(mc_builder *b, const char *stem, mc_reg value,
+                         int i); /* bit I of VALUE, in all bits */
 void choose_fill_pool(choose_emitter *e);
 /* Entry INDEX of the lane's queue, which wraps around. */
 mc_reg choose_entry_at(choose_emitter *e, const char *name, mc_reg index);

@@ -56,7 +56,8 @@ static void put_in_queues(choose_emitter *e, mc_reg in, mc_reg lanes) {
     mc_reg below = and_b32(b, "alike_below", alike, load_special(b, "lanes_below", "lanemask_lt"));
     mc_reg bank = and_b32(b, "bank", s->column, I(BANKS - 1));
     mc_reg own_end = add_s32(b, "own_end", e->bank.head, e->bank.available);
-    mc_reg end = shfl_idx(b, "queue_end", own_end, shl_b32(b, "bank_lane", bank, I(BANK_SHIFT)), I(LAST_LANE), ALL_LANES);
+    mc_reg end = shfl_idx(b, "queue_end", own_end, shl_b32(b, "bank_lane", bank, I(BANK_SHIFT)), I(LAST_LANE),
+                          ALL_LANES);
     mc_reg index = add_s32(b, "index", end, popc_b32(b, "rank", below));
     mc_reg place = and_b32(b, "queue_place", index, I(QUEUE - 1));
     mc_reg queue = mad_s32(b, "queue", bank, I(QUEUE_BYTES), mov_shared(b, "queues_at", NAME("queues")));

@@ -7,18 +7,13 @@ static const mc_field fields[] = {
     {"task", WORDS("choose", "place"),
      .doc = "choose: which vectors of a row block share a stride, and how many strides there are. place: the "
             "packed arrays of what was chosen."},
-    {"padding", WORDS("banks", "zeros", "words"),
-     .solvers = "place",
+    {"padding", WORDS("banks", "zeros", "words"), .solvers = "place",
      .doc = "What slots without a vector name. banks: a row of B in a bank that their group leaves free. "
             "zeros: the row of zeros behind the last stage. words: the same, and slots in the order of "
             "elements of 32 bits."},
-    {"ones", SWITCH,
-     .solvers = "place",
+    {"ones", SWITCH, .solvers = "place",
      .doc = "Whether values have a row of ones behind their digits, as those with digits offset have."},
-    {"tile", COUNTS(32, 64, 128),
-     .standard = 64,
-     .solvers = "place",
-     .doc = "Bytes of a row of the ring."},
+    {"tile", COUNTS(32, 64, 128), .standard = 64, .solvers = "place", .doc = "Bytes of a row of the ring."},
 };
 SCHEMA_FITS(fields, F_TILE);
 
@@ -29,9 +24,8 @@ static const mc_hint hints[] = {
 
 static void plan(const int64_t *point, void *data, mc_complaints *complaints) {
     pack_windowed_plan *p = data;
-    *p = (pack_windowed_plan){.padding = (packed_padding)point[F_PADDING],
-                              .ones = point[F_ONES] != 0,
-                              .tile = (int)point[F_TILE]};
+    *p = (pack_windowed_plan){
+        .padding = (packed_padding)point[F_PADDING], .ones = point[F_ONES] != 0, .tile = (int)point[F_TILE]};
     if (p->ones && p->padding == PADDING_WORDS)
         complain(complaints, F_ONES, "elements of 32 bits have no digits, and no row of ones");
 }
@@ -64,7 +58,8 @@ static void place_name(const void *data, char name[MC_MAX_ENTRY]) {
 
 static const char *place_computes(const void *data) {
     (void)data;
-    return "control, places, vectors = those of chosen strides, and of padding while windows pass; values = 0.";
+    return "control, places, vectors = those of chosen strides, and of padding while windows pass; values = "
+           "0.";
 }
 
 static const char *place_how(const void *data) {

@@ -2,9 +2,9 @@
 
 /* What a thread block has of its row block. */
 typedef struct placed_block {
-    mc_reg first;            /* its first vector */
-    mc_reg start;            /* its first chosen stride */
-    mc_reg strides;          /* chosen ones */
+    mc_reg first;                             /* its first vector */
+    mc_reg start;                             /* its first chosen stride */
+    mc_reg strides;                           /* chosen ones */
     mc_reg columns, chosen, windows, row_ptr; /* addresses */
 } placed_block;
 
@@ -78,7 +78,8 @@ static void load_windows(block_emitter *k, mc_reg stride) {
     w->oldest = words[WINDOWS_OLDEST], w->last = words[WINDOWS_LAST];
     w->left = words[WINDOWS_LEFT], w->waited = words[WINDOWS_WAITED];
     mc_reg part = and_b32(b, "part", k->number, sub_s32(b, "part_mask", k->split, I(1)));
-    mc_reg begin = load_word(b, "part_begin", mad_s32(b, "part_index", part, k->row_blocks, k->place), k->block.row_ptr);
+    mc_reg begin =
+        load_word(b, "part_begin", mad_s32(b, "part_index", part, k->row_blocks, k->place), k->block.row_ptr);
     k->out = carried(b, "packed", begin);
     EMIT(b, add_s32, k->out, k->out, ldg_b32(b, "strides_before", AT(at, WINDOWS_STRIDES * WORD)));
 }
@@ -92,7 +93,8 @@ static void load_slot(block_emitter *k, mc_reg stride) {
     mc_reg index = add_s32(b, "vector_index", k->block.first, s->vector);
     mc_reg there = setp_ge(b, "is_chosen", s->vector, I(0));
     EMIT_IF(b, there, ldg_b32, s->column, AT(mad_wide(b, "column_at", index, I(WORD), k->block.columns), 0));
-    mc_reg upper = shr_u32(b, "upper_slots", vote_ballot(b, "chosen_slots", there, ALL_LANES), I(WINDOWED_HALF));
+    mc_reg upper =
+        shr_u32(b, "upper_slots", vote_ballot(b, "chosen_slots", there, ALL_LANES), I(WINDOWED_HALF));
     k->is_half = setp_eq(b, "is_half", upper, I(0));
     if (k->e.plan->padding == PADDING_WORDS) place_deal_words(&k->e);
     s->row = rem_u32(b, "row", s->column, k->e.ring.rows);
@@ -152,7 +154,9 @@ static mc_reg ones_word(block_emitter *k, mc_reg held) {
     mc_reg own = shr_u32(b, "own_slots", slots, first);
     for (int slot = 0; slot < WINDOWED_HALF; slot++) {
         int place = windowed_value_offset(0, slot);
-        if (place < WORD) EMIT(b, bfi, word, shr_u32(b, name_nth("own_slot", slot).text, own, I(slot)), word, I(8 * place), I(1));
+        if (place < WORD)
+            EMIT(b, bfi, word, shr_u32(b, name_nth("own_slot", slot).text, own, I(slot)), word, I(8 * place),
+                 I(1));
     }
     return word;
 }
@@ -169,7 +173,8 @@ static void store_ones(block_emitter *k, mc_reg held, mc_reg values) {
 static void store_values(block_emitter *k, mc_reg held) {
     mc_builder *b = k->e.b;
     mc_label more = label(b, "MORE_VALUES"), none = label(b, "NO_VALUES");
-    mc_reg bytes = mad_s32(b, "stride_bytes", k->to.units, I(ZERO_UNIT), I(k->e.plan->ones ? WINDOWED_ONES_BYTES : 0));
+    mc_reg bytes =
+        mad_s32(b, "stride_bytes", k->to.units, I(ZERO_UNIT), I(k->e.plan->ones ? WINDOWED_ONES_BYTES : 0));
     mc_reg values = mad_wide(b, "values_begin", k->out, bytes, k->to.values), zero[4];
     b32_array(b, "zero", 4, zero);
     for (int i = 0; i < 4; i++) EMIT(b, mov_b32, zero[i], I(0));
@@ -225,9 +230,12 @@ void place_emit(const void *data, mc_builder *b) {
 /* -- Contract ----------------------------------------------------------------------------------------- */
 
 static void add_inputs(mc_contract *c) {
-    add_param(c, (mc_param){"row_order", "u64", MC_PARAM_ARRAY, WORD, "s32[row_blocks], the row block at each place"});
-    add_param(c, (mc_param){"offsets", "u64", MC_PARAM_ARRAY, WORD, "s32[row_blocks + 1], a row block's first vector"});
-    add_param(c, (mc_param){"columns", "u64", MC_PARAM_ARRAY, WORD, "s32[vectors], ascending in a row block"});
+    add_param(c, (mc_param){"row_order", "u64", MC_PARAM_ARRAY, WORD,
+                            "s32[row_blocks], the row block at each place"});
+    add_param(c, (mc_param){"offsets", "u64", MC_PARAM_ARRAY, WORD,
+                            "s32[row_blocks + 1], a row block's first vector"});
+    add_param(c,
+              (mc_param){"columns", "u64", MC_PARAM_ARRAY, WORD, "s32[vectors], ascending in a row block"});
     add_param(c, (mc_param){"starts", "u64", MC_PARAM_ARRAY, WORD,
                             "s32[row_blocks], where strides of each place begin in chosen and windows"});
     add_param(c, (mc_param){"chosen", "u64", MC_PARAM_ARRAY, WORD, "as the kernel choose wrote it"});
@@ -239,11 +247,14 @@ static void add_inputs(mc_contract *c) {
 
 static void add_outputs(mc_contract *c) {
     add_param(c, (mc_param){"control", "u64", MC_PARAM_ARRAY, WORD, "s32[strides], which the kernel writes"});
-    add_param(c, (mc_param){"places", "u64", MC_PARAM_ARRAY, WORD, "s32[strides][16], which the kernel writes"});
+    add_param(c,
+              (mc_param){"places", "u64", MC_PARAM_ARRAY, WORD, "s32[strides][16], which the kernel writes"});
     add_param(c, (mc_param){"values", "u64", MC_PARAM_ARRAY, ZERO_UNIT,
                             "of each stride units of zeros, and the row of ones, which the kernel writes"});
-    add_param(c, (mc_param){"vectors", "u64", MC_PARAM_ARRAY, WORD,
-                            "s32[strides][32], which the kernel writes: the number of each slot's vector; -1: none"});
+    add_param(
+        c,
+        (mc_param){"vectors", "u64", MC_PARAM_ARRAY, WORD,
+                   "s32[strides][32], which the kernel writes: the number of each slot's vector; -1: none"});
 }
 
 void place_contract(const void *data, mc_contract *c) {
@@ -255,7 +266,8 @@ void place_contract(const void *data, mc_contract *c) {
     add_param(c, (mc_param){"span", "s32", MC_PARAM_SHAPE, 4, "windows that a stride may span"});
     add_param(c, (mc_param){"stages", "s32", MC_PARAM_SHAPE, 4, "windows in the ring"});
     add_param(c, (mc_param){"split", "s32", MC_PARAM_SHAPE, 4, "parts of a row block: 1, 2, 4 or 8"});
-    add_param(c, (mc_param){"units", "s32", MC_PARAM_SHAPE, 4, "zeros among a stride's values, 16 bytes each"});
+    add_param(c,
+              (mc_param){"units", "s32", MC_PARAM_SHAPE, 4, "zeros among a stride's values, 16 bytes each"});
     c->grid[0] = (mc_grid_axis){"row_blocks", 1};
     c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
     c->block[0] = PLACE_THREADS, c->block[1] = c->block[2] = 1;
@@ -264,5 +276,6 @@ void place_contract(const void *data, mc_contract *c) {
 void place_facts(const void *data, mc_facts *facts) {
     (void)data;
     add_fact(facts, "threads", PLACE_THREADS, "a thread block");
-    add_fact(facts, "stride_bytes", (WINDOWED_SLOTS + WINDOWED_STRIDE_WORDS + 1) * WORD, "written, without values");
+    add_fact(facts, "stride_bytes", (WINDOWED_SLOTS + WINDOWED_STRIDE_WORDS + 1) * WORD,
+             "written, without values");
 }

@@ -20,7 +20,8 @@ static mc_reg dealt_before(place_emitter *e, mc_reg held) {
     key = selp_b32(b, "turn_or_none", key, I(NEVER), held);
     mc_reg before = carried(b, "before", I(0));
     for (int i = 0; i < WINDOWED_GROUP; i++) {
-        mc_reg earlier = setp_lt(b, name_nth("is_earlier", i).text, of_group(b, name_nth("other_turn", i).text, key, I(i)), key);
+        mc_reg earlier = setp_lt(b, name_nth("is_earlier", i).text,
+                                 of_group(b, name_nth("other_turn", i).text, key, I(i)), key);
         EMIT_IF(b, earlier, add_s32, before, before, I(1));
     }
     return selp_b32(b, "dealt", before, I(-1), held);
@@ -62,14 +63,16 @@ static mc_reg free_banks(place_emitter *e, mc_reg held) {
     mc_reg used = carried(b, "used_banks", I(0));
     EMIT(b, selp_b32, used, bit, I(0), held);
     for (int lanes = 1; lanes < WINDOWED_GROUP; lanes *= 2)
-        EMIT(b, or_b32, used, used, shfl_bfly(b, name_nth("banks_beside", lanes).text, used, I(lanes), I(LAST_LANE), ALL_LANES));
+        EMIT(b, or_b32, used, used,
+             shfl_bfly(b, name_nth("banks_beside", lanes).text, used, I(lanes), I(LAST_LANE), ALL_LANES));
     return xor_b32(b, "free_banks", used, I((1 << WINDOWED_GROUP) - 1));
 }
 
 /* How many slots of padding the group has before the lane's. */
 static mc_reg padding_before(place_emitter *e, mc_reg held) {
     mc_builder *b = e->b;
-    mc_reg below = lop3(b, "padding_below", vote_ballot(b, "held", held, ALL_LANES), e->lanes_below, I(0), H(SECOND_WITHOUT));
+    mc_reg below = lop3(b, "padding_below", vote_ballot(b, "held", held, ALL_LANES), e->lanes_below, I(0),
+                        H(SECOND_WITHOUT));
     mc_reg first = and_b32(b, "group_lane", e->lane, I(MC_WARP - WINDOWED_GROUP));
     return popc_b32(b, "padding", shr_u32(b, "group_padding", below, first));
 }
@@ -82,7 +85,8 @@ static mc_reg bank_of_padding(place_emitter *e, mc_reg held) {
         mc_reg less = sub_s32(b, name_nth("one_less", i).text, banks, I(1));
         EMIT_IF(b, setp_gt(b, name_nth("is_anothers", i).text, before, I(i)), and_b32, banks, banks, less);
     }
-    mc_reg lower = lop3(b, "lower_banks", banks, sub_s32(b, "below_lowest", banks, I(1)), I(0), H(SECOND_WITHOUT));
+    mc_reg lower =
+        lop3(b, "lower_banks", banks, sub_s32(b, "below_lowest", banks, I(1)), I(0), H(SECOND_WITHOUT));
     return popc_b32(b, "free_bank", lower);
 }
 
