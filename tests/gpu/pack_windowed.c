@@ -49,7 +49,8 @@ static mc_status make_host(bench *t, int64_t rows, int64_t cols, double sparsity
     mc_status status = mcrt_vsparse_create(t->type, VEC, blocks, cols, blocks * each, &t->host, t->diag);
     for (int64_t b = 0; b < blocks && status == MC_OK; t->host.row_ptr[++b] = v)
         for (int64_t j = 0, left = each; j < cols; j++)
-            if (random_unit(&random) * (double)(cols - j) < (double)left) t->host.col_idx[v++] = (int32_t)j, left--;
+            if (random_unit(&random) * (double)(cols - j) < (double)left)
+                t->host.col_idx[v++] = (int32_t)j, left--;
     return status;
 }
 
@@ -80,7 +81,8 @@ static mc_status upload_pattern(bench *t) {
 static mc_status compare(bench *t, mc_address address, const char *name, const void *want, size_t bytes) {
     unsigned char *got = malloc(bytes + 1);
     mc_status status = mc_memory_read(t->context, address, got, bytes, t->diag);
-    if (status == MC_OK && memcmp(got, want, bytes) != 0) status = mc_fail(t->diag, MC_DEVICE, "wrong %s", name);
+    if (status == MC_OK && memcmp(got, want, bytes) != 0)
+        status = mc_fail(t->diag, MC_DEVICE, "wrong %s", name);
     free(got);
     return status;
 }
@@ -149,9 +151,11 @@ static mc_status make_hand_over(bench *t, hand_over *h) {
     free(starts);
     size_t strides = (size_t)(blocks * most);
     if (status == MC_OK)
-        status = mc_memory_create(t->context, strides * WINDOWED_SLOTS * sizeof(int32_t), &h->chosen, t->diag);
+        status =
+            mc_memory_create(t->context, strides * WINDOWED_SLOTS * sizeof(int32_t), &h->chosen, t->diag);
     if (status == MC_OK)
-        status = mc_memory_create(t->context, strides * WINDOWS_WORDS * sizeof(int32_t), &h->windows, t->diag);
+        status =
+            mc_memory_create(t->context, strides * WINDOWS_WORDS * sizeof(int32_t), &h->windows, t->diag);
     if (status != MC_OK) return status;
     return mc_memory_create(t->context, (size_t)blocks * (8 + 1) * sizeof(int32_t), &h->counts, t->diag);
 }
@@ -185,9 +189,10 @@ static mc_status time_kernel(bench *t, const hand_over *h, const char *task, dou
     snprintf(fields, sizeof fields, "op=pack_windowed arch=sm_90 task=%s", task);
     mc_status status = mc_kernel_from_fields(fields, &kernel, t->diag);
     if (status == MC_OK)
-        status = mc_module_load(t->context->device, mc_kernel_ptx(kernel), mc_kernel_contract(kernel)->entry, &module,
-                                t->diag);
-    if (status == MC_OK) status = mc_bind(kernel, bindings, sizeof bindings / sizeof *bindings, &launch, t->diag);
+        status = mc_module_load(t->context->device, mc_kernel_ptx(kernel), mc_kernel_contract(kernel)->entry,
+                                &module, t->diag);
+    if (status == MC_OK)
+        status = mc_bind(kernel, bindings, sizeof bindings / sizeof *bindings, &launch, t->diag);
     if (status == MC_OK) status = mc_module_launch(module, &launch, t->diag);
     if (status == MC_OK && mc_device_get_info(t->context->device)->kind == MC_DEVICE_CUDA)
         status = mc_module_time(module, &launch, LAUNCHES, ROUNDS, us, t->diag);
@@ -226,7 +231,8 @@ static mc_status try_ring(bench *t, const struct ring *ring, int64_t rows, int64
     if (status == MC_OK) status = time_kernels(t, ring, us);
     if (status == MC_OK) status = compare_all(t, &host_seconds);
     if (status == MC_OK)
-        printf("%s\n  %" PRId64 " strides, host %.1f ms; choose %.1f us, place %.1f us, whole %.1f us, least %.1f us\n",
+        printf("%s\n  %" PRId64
+               " strides, host %.1f ms; choose %.1f us, place %.1f us, whole %.1f us, least %.1f us\n",
                ring->fields, t->packed.slots.groups, 1e3 * host_seconds, us[0], us[1], median, least);
     device_packed_free(t->context, &t->packed);
     context_leave(t->context, &visit);

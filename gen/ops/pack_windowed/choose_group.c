@@ -27,18 +27,17 @@ static void gather_available(group_state *g) {
         EMIT(b, shfl_idx, g->available[i], g->e->bank.available, I(BANK_LANES * i), I(LAST_LANE), ALL_LANES);
 }
 
+/* The first of words of all classes becomes their sum; pairs first, so that no addition waits for long. */
+static void add_up(mc_builder *b, const mc_reg words[BANKS]) {
+    for (int apart = 1; apart < BANKS; apart *= 2)
+        for (int i = 0; i < BANKS; i += 2 * apart) EMIT(b, add_s32, words[i], words[i], words[i + apart]);
+}
+
 /* What group_accesses begins with: GROUPS that the vectors are for, the vectors that are WANTED at least, and
    how many the FULLEST class has where it must be given its share: else 0. */
 typedef struct group_wish {
     mc_reg groups, wanted, fullest;
 } group_wish;
-
-static mc_reg greatest_available(const group_state *g) {
-    mc_builder *b = g->e->b;
-    mc_reg greatest = carried(b, "fullest", g->available[0]);
-    for (int i = 1; i < BANKS; i++) EMIT(b, max_s32, greatest, greatest, g->available[i]);
-    return greatest;
-}
 
 static group_wish wish_of(const group_state *g) {
     const vector_stream *s = &g->e->stream;
@@ -56,8 +55,9 @@ static group_wish wish_of(const group_state *g) {
     mc_reg whole = setp_eq(b, "is_whole", pool, rest);
     empty = selp_b32(b, "may_be_empty", empty, few, whole);
     mc_reg most = min_s32(b, "group_pool", pool, I(WINDOWED_GROUP));
+    mc_reg fullest = redux_max_u32(b, "fullest", g->e->bank.available, ALL_LANES);
     return (group_wish){groups, sub_s32(b, "wanted", most, empty),
-                        selp_b32(b, "must_share", greatest_available(g), I(0), whole)};
+                        selp_b32(b, "must_share", fullest, I(0), whole)};
 }
 
 /* As few accesses as give the group what it wants, and the fullest class its share. */
@@ -65,16 +65,18 @@ static void find_accesses(group_state *g) {
     mc_builder *b = g->e->b;
     const group_wish wish = wish_of(g);
     mc_label more = label(b, "MORE_ACCESSES");
+    mc_reg sums[BANKS];
+    b32_array(b, "found", BANKS, sums);
     g->most = carried(b, "accesses", I(0));
-    g->found = b32(b, "found");
+    g->found = sums[0];
     b32_array(b, "limit", BANKS, g->limit);
     set_label(b, more);
     EMIT(b, add_s32, g->most, g->most, I(1));
-    EMIT(b, mov_b32, g->found, I(0));
     for (int i = 0; i < BANKS; i++) {
         EMIT(b, min_s32, g->limit[i], g->available[i], g->most);
-        EMIT(b, add_s32, g->found, g->found, g->limit[i]);
+        EMIT(b, mov_b32, sums[i], g->limit[i]);
     }
+    add_up(b, sums);
     mc_reg shared = mul_s32(b, "shared_out", g->most, wish.groups);
     EMIT_IF(b, setp_lt(b, "lacks_vectors", g->found, wish.wanted), bra_uni, TO(more));
     EMIT_IF(b, setp_lt(b, "lacks_share", shared, wish.fullest), bra_uni, TO(more));
@@ -105,16 +107,16 @@ static void take_oldest(group_state *g) {
    in a lower class, as great. */
 static mc_reg rank_of(const group_state *g, mc_reg number) {
     mc_builder *b = g->e->b;
-    mc_reg rank = carried(b, "rank", I(0));
+    mc_reg before[BANKS];
+    b32_array(b, "before", BANKS, before);
     for (int i = 0; i < BANKS; i++) {
-        mc_reg before = b32(b, name_nth("before", i).text);
-        EMIT(b, add_s32, before, g->available[i], g->e->bank.lower[i]);
-        EMIT(b, sub_s32, before, before, number);
-        EMIT(b, max_s32, before, before, I(0));
-        EMIT(b, min_s32, before, before, g->limit[i]);
-        EMIT(b, add_s32, rank, rank, before);
+        EMIT(b, add_s32, before[i], g->available[i], g->e->bank.lower[i]);
+        EMIT(b, sub_s32, before[i], before[i], number);
+        EMIT(b, max_s32, before[i], before[i], I(0));
+        EMIT(b, min_s32, before[i], before[i], g->limit[i]);
     }
-    return rank;
+    add_up(b, before);
+    return before[0];
 }
 
 /* The vector of item ITEM of the class goes to SLOT of the stride. */
