@@ -1,13 +1,7 @@
 /* windowed-bcrs made on the device, by the two kernels of gen/ops/pack_windowed. The first one chooses which
    vectors share a stride, and counts strides; the host makes sums of the counts; the second one writes the
    arrays.
-
-   The first one needs room before anybody knows how many strides there are. A row block of `vectors` has at
-   most vectors / 32 and one for each `span` windows, the last one rounded up (strides_most):
-   - With spare 1 it is given up when there are more than ceil(vectors / 32).
-   - Without, a stride is not full only if the pool lacked vectors because of windows, or all vectors left were
-     in the pool. In the first case all of the pool is taken, so that the next such stride begins `span`
-     windows further on. Once all that is left is in the pool it takes as few strides as can be. */
+   The first one needs room before anybody knows how many strides there are (windowed_most_strides). */
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/memory.h"
@@ -45,13 +39,6 @@ typedef struct windowed_packer {
 static int64_t split_of(const windowed_packer *p) { return p->form.ring.split; }
 static int64_t span_of(const windowed_packer *p) { return windowed_span(&p->form.ring, p->pattern->cols); }
 
-static int64_t strides_most(const windowed_packer *p, int64_t vectors) {
-    if (vectors == 0) return 0;
-    int64_t window = p->form.ring.window, windows = (p->pattern->cols + window - 1) / window;
-    int64_t spans = (windows + span_of(p) - 1) / span_of(p);
-    return vectors / WINDOWED_SLOTS + (spans < vectors ? spans : vectors);
-}
-
 static mc_status make_host(windowed_packer *p) {
     workspace *w = &p->work;
     int64_t row_blocks = p->pattern->row_blocks;
@@ -71,7 +58,8 @@ static mc_status find_starts(windowed_packer *p) {
     for (int64_t place = 0; place < a->row_blocks && status == MC_OK; place++) {
         int64_t block = w->order[place];
         w->start[place] = (int32_t)w->strides;
-        w->strides += strides_most(p, a->row_ptr[block + 1] - a->row_ptr[block]);
+        w->strides +=
+            windowed_most_strides(&p->form.ring, a->cols, a->row_ptr[block + 1] - a->row_ptr[block]);
         if (w->strides > INT32_MAX)
             status = mc_fail(p->diag, MC_CANNOT, "there may be more than %d strides", INT32_MAX);
     }

@@ -30,6 +30,19 @@ int64_t windowed_span(const mc_ring *ring, int64_t cols) {
     return ring->stages > 2 ? ring->stages - 1 : 1;
 }
 
+/* With spare slots it is given up beyond ceil(vectors / 32). Without, a stride is not full in two cases:
+     - The pool lacked vectors because of windows. All of the pool is taken then, so that the next such stride
+       begins at least `span` windows further on.
+     - All vectors left are in the pool. They take as few strides as can be, and begin behind the windows of all
+       strides of the first kind.
+   So these are at most as many as there are spans of windows, together with one for the rest of a division. */
+int64_t windowed_most_strides(const mc_ring *ring, int64_t cols, int64_t vectors) {
+    if (vectors == 0) return 0;
+    int64_t windows = (cols + ring->window - 1) / ring->window, span = windowed_span(ring, cols);
+    int64_t spans = (windows + span - 1) / span;
+    return vectors / WINDOWED_SLOTS + (spans < vectors ? spans : vectors);
+}
+
 static void fill_pool(chooser *c) {
     while (c->oldest < c->count && c->taken[c->oldest]) c->oldest++;
     int64_t end = c->oldest < c->count ? window(c, c->oldest) + c->span : 0;

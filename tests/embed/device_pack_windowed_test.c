@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/element.h"
 #include "context/device_pack.h"
+#include "formats/windowed_choose.h"
 #include "matrix/random.h"
 #include "product.h"
 
@@ -212,6 +213,46 @@ static void try_kernels(mc_context *context, size_t first, size_t step) {
     }
 }
 
+/* -- Room for strides --------------------------------------------------------------------------------- */
+
+/* Columns of a row block of chance: dense and sparse stretches, of all bank classes and of a few. */
+static int64_t chance_columns(mcrt_random *random, int64_t cols, int32_t *columns) {
+    int64_t count = 0;
+    double density = random_unit(random);
+    uint64_t banks = random_next(random) % 256;
+    for (int64_t j = 0; j < cols; j++) {
+        if (random_unit(random) < .02) density = random_unit(random) < .5 ? 0 : random_unit(random);
+        if (random_unit(random) < .01) banks = random_unit(random) < .5 ? 255 : random_next(random) % 256;
+        if ((banks >> j % 8 & 1) && random_unit(random) < density) columns[count++] = (int32_t)j;
+    }
+    return count;
+}
+
+/* The device has room for as many strides as windowed_most_strides says. */
+static void test_most_strides(void) {
+    enum { TRIES = 4000, MOST_COLS = 3000 };
+    static int32_t columns[MOST_COLS];
+    mcrt_random random = random_start(11, 0);
+    stride_choice choice = {0};
+    int64_t beyond = 0, reached = 0;
+    for (int i = 0; i < TRIES; i++) {
+        const mc_ring ring = {.window = 8 * (int)(1 + random_next(&random) % 16),
+                              .stages = (int)(2 + random_next(&random) % 6),
+                              .tile_n = 64,
+                              .split = 1};
+        int64_t cols = 1 + (int64_t)(random_next(&random) % MOST_COLS),
+                count = chance_columns(&random, cols, columns);
+        int64_t most = windowed_most_strides(&ring, cols, count);
+        CHECK(windowed_choose(&ring, cols, columns, count, &choice));
+        beyond += choice.count > most;
+        reached += choice.count == most;
+    }
+    CHECK(beyond == 0, "%lld of %d", (long long)beyond, TRIES);
+    CHECK(reached > 0); /* it says no more than it must */
+    free(choice.items);
+    free(choice.taken);
+}
+
 /* Every STEP-th ring on DEVICE. */
 static void try_device(const char *device, size_t first, size_t step) {
     mc_context *context = NULL;
@@ -224,6 +265,7 @@ static void try_device(const char *device, size_t first, size_t step) {
 
 int main(int argc, char **argv) {
     diag = mc_diag_create();
+    test_most_strides();
     try_device(argc > 1 ? argv[1] : "sim", 0, 1);
     if (argc <= 1) {
         try_device("sim:reversed", 0, 5);
