@@ -42,6 +42,9 @@ enum {
     WINDOWED_SLOTS = 32,
     WINDOWED_HALF = 16, /* slots of one ldmatrix.x4: two groups of 8 rows */
     WINDOWED_GROUP = 8, /* rows of an 8 x 8 matrix; they are read at once if row mod 8 is different in all */
+    WINDOWED_GROUPS = WINDOWED_SLOTS / WINDOWED_GROUP, /* of a stride */
+    /* Vectors that a stride is chosen from: more choice, more windows that must be there */
+    WINDOWED_POOL = 160,
     WINDOWED_UNIT = 16, /* bytes */
     WINDOWED_STRIDE_WORDS = 16,
     WINDOWED_ROW_VALUES = 32,       /* bytes that a row of A has in a stride, for each digit */

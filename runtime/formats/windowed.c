@@ -7,14 +7,12 @@
 #include "formats/format.h"
 #include "formats/order.h"
 #include "formats/stride.h"
+#include "formats/windowed.h"
 #include "formats/windowed_choose.h"
 
 extern const packed_format format_windowed;
 
-enum {
-    MAX_SPLIT = 8,
-    MAX_STRIDES = INT32_MAX / WINDOWED_SLOTS, /* the kernel counts lanes in s32 */
-};
+enum { MAX_SPLIT = 8 };
 
 /* -- Strides as they are made ------------------------------------------------------------------------- */
 
@@ -67,7 +65,7 @@ static void place_group(const part_packer *p, const int64_t *slots, int places[W
         int64_t row;
         if (slots[i] >= 0) {
             row = column(p, slots[i]);
-        } else if (p->ring->zeros || mc_type_is_real(p->a->type)) {
+        } else if (windowed_pads_zeros(p->ring, p->a->type)) {
             places[i] = windowed_place((int)ring_rows, p->ring->tile_n);
             continue;
         } else {
@@ -79,10 +77,8 @@ static void place_group(const part_packer *p, const int64_t *slots, int places[W
     }
 }
 
-/* Whether kernels read elements of 32 bits, one by one. */
-static bool reads_words(const mc_vsparse *a) {
-    return mc_type_is_real(a->type) && mc_type_bytes(a->type) == 4;
-}
+bool windowed_pads_zeros(const mc_ring *ring, mc_type type) { return ring->zeros || mc_type_is_real(type); }
+bool windowed_reads_words(mc_type type) { return mc_type_is_real(type) && mc_type_bytes(type) == 4; }
 
 /* Where a piece lies in its plane, counted in pieces. */
 static int piece_place(const value_code *code, int row, int slot) {
@@ -116,7 +112,7 @@ static void deal_words(const part_packer *p, const int64_t *from, int64_t to[WIN
 }
 
 static void put_places(const part_packer *p, stride_record *stride, const int places[WINDOWED_SLOTS]) {
-    bool words = reads_words(p->a);
+    bool words = windowed_reads_words(p->a->type);
     for (int s = 0; s < WINDOWED_SLOTS; s++) {
         int word = words ? windowed_word_of(s) : s % WINDOWED_HALF;
         int high = words ? windowed_is_high(s) : s / WINDOWED_HALF;
@@ -129,7 +125,7 @@ static void put_slots(const part_packer *p, stride_record *stride, const int64_t
     int places[WINDOWED_SLOTS];
     memcpy(slots, chosen, sizeof slots);
     for (int first = 0; first < WINDOWED_SLOTS; first += WINDOWED_GROUP) {
-        if (reads_words(p->a)) deal_words(p, chosen + first, slots + first);
+        if (windowed_reads_words(p->a->type)) deal_words(p, chosen + first, slots + first);
         place_group(p, slots + first, places + first);
     }
     put_places(p, stride, places);
@@ -218,7 +214,7 @@ mc_status windowed_check_ring(const mc_ring *ring, mc_diag *diag) {
 }
 
 /* Of values. */
-static int64_t stride_bytes(const value_code *code, int vec) {
+int64_t windowed_stride_bytes(const value_code *code, int vec) {
     return mc_type_size(code->unit, (int64_t)code_rows(code, vec) * WINDOWED_SLOTS);
 }
 
@@ -230,10 +226,14 @@ static mc_status check(const mc_vsparse *a, const mc_ring *ring, value_code *cod
                        MC_MAX_VEC, a->vec);
     status = windowed_check_ring(ring, diag);
     if (status != MC_OK) return status;
-    if (a->row_blocks >= INT32_MAX / ring->split)
-        return mc_fail(diag, MC_CANNOT, "%lld row blocks in %d parts: the kernel counts them in 31 bits",
-                       (long long)a->row_blocks, ring->split);
-    return code_check(code, a, diag);
+    if (a->row_blocks < INT32_MAX / ring->split) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "%lld row blocks in %d parts: the kernel counts them in 31 bits",
+                   (long long)a->row_blocks, ring->split);
+}
+
+mc_status windowed_check_count(int64_t strides, mc_diag *diag) {
+    if (strides <= WINDOWED_MAX_STRIDES) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "more than %d strides of %d slots", WINDOWED_MAX_STRIDES, WINDOWED_SLOTS);
 }
 
 static int64_t count_strides(const packer *p) {
@@ -247,8 +247,8 @@ static mc_status pack_rows(packer *p, const int32_t *order, int32_t *row_ptr, mc
     int64_t row_blocks = p->a->row_blocks;
     for (int64_t place = 0; place < row_blocks; place++) {
         if (!pack_row_block(p, order[place])) return mcrt_no_memory(diag, count_strides(p), "strides");
-        if (count_strides(p) > MAX_STRIDES)
-            return mc_fail(diag, MC_CANNOT, "more than %d strides of %d slots", MAX_STRIDES, WINDOWED_SLOTS);
+        mc_status status = windowed_check_count(count_strides(p), diag);
+        if (status != MC_OK) return status;
         for (int part = 0; part < p->ring->split; part++)
             row_ptr[part * row_blocks + place + 1] = (int32_t)p->parts[part].count;
     }
@@ -258,7 +258,7 @@ static mc_status pack_rows(packer *p, const int32_t *order, int32_t *row_ptr, mc
 /* Part after part. */
 static mc_status join_parts(const packer *p, int32_t *row_ptr, mc_packed *packed, mc_diag *diag) {
     int64_t count = count_strides(p), row_blocks = p->a->row_blocks;
-    int64_t bytes = stride_bytes(&p->code, p->a->vec);
+    int64_t bytes = windowed_stride_bytes(&p->code, p->a->vec);
     mc_status status = packed_add(packed, "control", MC_S32, count, diag);
     if (status == MC_OK) status = packed_add(packed, "places", MC_S32, count * WINDOWED_STRIDE_WORDS, diag);
     if (status == MC_OK) status = packed_add(packed, "values", MC_S8, mcrt_product(count, bytes), diag);
@@ -283,6 +283,7 @@ static mc_status pack_all(packer *p, mc_packed *packed, mc_diag *diag) {
     const mc_vsparse *a = p->a;
     const mc_ring *ring = p->ring;
     mc_status status = check(a, ring, &p->code, diag);
+    if (status == MC_OK) status = code_check(&p->code, a, diag);
     if (status == MC_OK) status = packed_add(packed, "row_order", MC_S32, a->row_blocks, diag);
     if (status == MC_OK)
         status = packed_add(packed, "row_ptr", MC_S32, ring->split * a->row_blocks + 1, diag);
@@ -319,6 +320,19 @@ static void name_pieces(const value_code *code, packed_slots *slots) {
                 slots->pieces[i * plane + piece_place(code, r, slot)] = packed_piece(slots, slot, r, i);
 }
 
+static packed_slots begin_slots(const value_code *code, int vec) {
+    return (packed_slots){
+        .code = *code, .vec = vec, .group = WINDOWED_SLOTS, .period = code_rows(code, vec) * WINDOWED_SLOTS};
+}
+
+mc_status windowed_outline(const value_code *code, int vec, int64_t strides, packed_slots *slots,
+                           mc_diag *diag) {
+    *slots = begin_slots(code, vec);
+    mc_status status = packed_slots_outline("values", strides, slots, diag);
+    if (status == MC_OK) name_pieces(code, slots);
+    return status;
+}
+
 static void name_vectors(const packer *p, int32_t *vectors) {
     for (int part = 0; part < p->ring->split; part++)
         for (int64_t i = 0; i < p->parts[part].count; i++, vectors += WINDOWED_SLOTS)
@@ -330,10 +344,7 @@ static mc_status windowed_slots(const mc_vsparse *a, const mc_ring *ring, packed
     mc_packed packed = {0};
     packer p = {.a = a, .ring = ring};
     mc_status status = pack_all(&p, &packed, diag);
-    *slots = (packed_slots){.code = p.code,
-                            .vec = a->vec,
-                            .group = WINDOWED_SLOTS,
-                            .period = code_rows(&p.code, a->vec) * WINDOWED_SLOTS};
+    *slots = begin_slots(&p.code, a->vec);
     if (status == MC_OK) status = packed_slots_create("values", count_strides(&p), slots, diag);
     if (status == MC_OK) name_pieces(&p.code, slots);
     if (status == MC_OK) name_vectors(&p, slots->vectors);
@@ -386,6 +397,12 @@ static mc_status ring_of(const mc_kernel *kernel, mc_ring *ring, mc_diag *diag) 
                       .coding = code_of_kernel(kernel),
                       .zeros = mc_type_is_real(rhs)};
     return MC_OK;
+}
+
+mc_status windowed_form_of(const mc_kernel *kernel, const mc_vsparse *a, windowed_form *form, mc_diag *diag) {
+    mc_status status = mc_pack_fits(kernel, a, diag);
+    if (status == MC_OK) status = ring_of(kernel, &form->ring, diag);
+    return status == MC_OK ? check(a, &form->ring, &form->code, diag) : status;
 }
 
 static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {

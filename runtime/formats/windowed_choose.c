@@ -9,11 +9,6 @@
 #include "formats/windowed_choose.h"
 #include <stdlib.h>
 
-enum {
-    POOL = 160, /* vectors to choose from: more choice, more windows that must be there */
-    GROUPS = WINDOWED_SLOTS / WINDOWED_GROUP, /* of a stride */
-};
-
 /* Vectors below `seen` are in the pool. Of each bank class (row of B mod 8) the pool's vectors go in order,
    so that all before cursor[class] are taken. */
 typedef struct chooser {
@@ -35,17 +30,30 @@ int64_t windowed_span(const mc_ring *ring, int64_t cols) {
     return ring->stages > 2 ? ring->stages - 1 : 1;
 }
 
+/* With spare slots it is given up beyond ceil(vectors / 32). Without, a stride is not full in two cases:
+     - The pool lacked vectors because of windows. All of the pool is taken then, so that the next such stride
+       begins at least `span` windows further on.
+     - All vectors left are in the pool. They take as few strides as can be, and begin behind the windows of all
+       strides of the first kind.
+   So these are at most as many as there are spans of windows, together with one for the rest of a division. */
+int64_t windowed_most_strides(const mc_ring *ring, int64_t cols, int64_t vectors) {
+    if (vectors == 0) return 0;
+    int64_t windows = (cols + ring->window - 1) / ring->window, span = windowed_span(ring, cols);
+    int64_t spans = (windows + span - 1) / span;
+    return vectors / WINDOWED_SLOTS + (spans < vectors ? spans : vectors);
+}
+
 static void fill_pool(chooser *c) {
     while (c->oldest < c->count && c->taken[c->oldest]) c->oldest++;
     int64_t end = c->oldest < c->count ? window(c, c->oldest) + c->span : 0;
-    while (c->seen < c->count && c->seen - c->taken_count < POOL && window(c, c->seen) < end)
+    while (c->seen < c->count && c->seen - c->taken_count < WINDOWED_POOL && window(c, c->seen) < end)
         c->available[bank(c, c->seen++)]++;
 }
 
 /* Groups that take REST vectors, where GROUPS_HERE are left in the stride at hand. */
 static int64_t groups_for(int64_t rest, int64_t groups_here) {
     int64_t later = rest - groups_here * WINDOWED_GROUP;
-    return groups_here + (later > 0 ? (later + WINDOWED_SLOTS - 1) / WINDOWED_SLOTS * GROUPS : 0);
+    return groups_here + (later > 0 ? (later + WINDOWED_SLOTS - 1) / WINDOWED_SLOTS * WINDOWED_GROUPS : 0);
 }
 
 /* Accesses of the next group: as few as let it have as many vectors as it must, and, once all vectors to come
@@ -89,7 +97,7 @@ static void choose_slots(chooser *c, chosen_stride *stride) {
     stride->oldest = stride->last = window(c, c->oldest);
     for (int first = 0; first < WINDOWED_SLOTS; first += WINDOWED_GROUP) {
         int used[WINDOWED_GROUP] = {0};
-        int64_t most = group_accesses(c, GROUPS - first / WINDOWED_GROUP);
+        int64_t most = group_accesses(c, WINDOWED_GROUPS - first / WINDOWED_GROUP);
         for (int i = 0; i < WINDOWED_GROUP; i++) {
             bool oldest = first + i == 0; /* without it, the ring could not move on */
             int class = oldest ? bank(c, c->oldest) : choose_bank(c, used, most);

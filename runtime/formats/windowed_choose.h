@@ -26,6 +26,9 @@ mc_status windowed_check_ring(const mc_ring *ring, mc_diag *diag);
 /* Windows that a stride may span: one stage stays free for the next copy, unless all of B is in the ring. */
 int64_t windowed_span(const mc_ring *ring, int64_t cols);
 
+/* The most strides that windowed_choose makes of so many vectors, and the room that it needs meanwhile. */
+int64_t windowed_most_strides(const mc_ring *ring, int64_t cols, int64_t vectors);
+
 /* Replaces CHOICE's strides with those of a row block that has vectors at the ascending COLUMNS of a matrix
    with COLS. The vectors of a stride lie in windowed_span windows, from the window on of the oldest vector
    that no stride before it has. False: no memory. */
