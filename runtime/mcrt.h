@@ -376,7 +376,7 @@ typedef struct mc_plan_config {
     mc_per zero;   /* quantise: zero points, which go as scales do; SpMM with a c of 8 or 4 bits: one for C */
     bool computed; /* quantise: the kernel computes scales and zero points of its rows, and writes them */
     mc_per b_scale; /* SpMM: none or by column, a second scale, as a quantise gives it for tokens */
-    /* SpMM with a c of 8 or 4 bits, softmax with one of 8 or 16: none or tensor, the scale of C's elements */
+    /* SpMM with a c of 8 or 4 bits, softmax with integers: none or tensor, the scale of C's elements */
     mc_per c_scale;
     /* SpMM with a c that wants a scale: m x n elements that are added before the activation, which lie as C
        does, ldr elements from row to row (0: n), or from column to column, r_stride from product to product.

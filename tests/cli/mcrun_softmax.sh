@@ -5,6 +5,7 @@ source "$2/tests/expect.sh"
 cd "$work" || exit 1
 export XDG_DATA_HOME=$work XDG_CACHE_HOME=$work MCGEN_ARCH=sm_80
 softmax() { "$mcrun" softmax "$specs/softmax_f16.lua" --device sim "$@"; }
+pairs() { "$mcrun" softmax "$specs/softmax_q4.lua" --device sim "$@"; }
 integers() { "$mcrun" softmax "$specs/softmax_q8.lua" --device sim "$@"; }
 printf '4, 40, 9\n0 3 3 8 9\n0 7 39 1 2 3 38 39 5\n' >m.smtx
 printf '2, 40, 0\n0 0 0\n\n' >empty.smtx
@@ -28,6 +29,14 @@ expect 0 'right' integers m.smtx --set exp=approx --set mask=values --variants a
 expect 2 'is not one of "polynomial", "approx"' softmax m.smtx --set exp=fast
 expect 0 'exact' integers m.smtx --variants all
 expect 0 'exact' integers m.smtx --set c_scale=tensor --set out=u16
+
+for set in order=bcrs order=srbcrs16 vec=2 lhs=f16 mask=values; do
+    expect 0 'verdict    exact' pairs m.smtx --set $set --set out=s4
+done
+expect 0 'exact' pairs m.smtx --variants all
+expect 0 'exact' pairs m.smtx --set vec=1
+expect 2 'want an order of strides, or vec = 2' pairs m.smtx --set vec=1 --set order=bcrs
+expect 2 'want more bytes of align or unit' pairs m.smtx --set align=1
 
 # Files: an attention's three steps
 expect 0 'verdict' "$mcrun" sddmm "$specs/sddmm_f16.lua" m.smtx --k 64 --device sim --out s.npy

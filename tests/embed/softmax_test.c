@@ -285,7 +285,7 @@ static void refuse(mc_plan_config config, mc_status want, const char *text) {
 static void test_refusals(void) {
     refuse((mc_plan_config){.a = MC_S8, .c = MC_F16}, MC_CANNOT,
            "a is s8, a softmax takes f32, f16, bf16 or s32");
-    refuse((mc_plan_config){.a = MC_F16, .c = MC_S4}, MC_CANNOT, "c is s4, a softmax gives");
+    refuse((mc_plan_config){.a = MC_F16, .c = MC_S12}, MC_CANNOT, "c is s12, a softmax gives");
     refuse((mc_plan_config){.a = MC_F16, .c = MC_F16, .c_scale = MC_PER_TENSOR}, MC_USAGE,
            "c_scale goes with");
     refuse((mc_plan_config){.a = MC_F16, .c = MC_F16, .scale = MC_PER_ROW}, MC_USAGE,

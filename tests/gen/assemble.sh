@@ -326,7 +326,7 @@ quantise_list() {
 
 # Every type, V and order once in each arch; the most warps and units among them.
 softmax_list() {
-    local arch i ins=(f32 f16 bf16 s32) outs=(f32 f16 bf16 s8 u8 s16 u16) orders=(bcrs srbcrs16 srbcrs32) vecs=(1 2 4 8 16) first=0
+    local arch i vec ins=(f32 f16 bf16 s32) outs=(f32 f16 bf16 s8 u8 s16 u16) orders=(bcrs srbcrs16 srbcrs32) vecs=(1 2 4 8 16) first=0
     local schedules=("4 4" "8 2" "16 2" "2 4") units=("4 4 16" "8 4 8" "4 16 8" "2 8 4")
     for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
         for ((i = first; i < first + 14; i++)); do
@@ -336,6 +336,11 @@ softmax_list() {
             # shellcheck disable=SC2086
             set -- ${units[i % 4]}
             echo "$arch 0 approx$i --set exp=approx --set warps=$1 --set hold=$2 --set unit=$3 --set vec=${vecs[i % 5]} --set order=${orders[i / 2 % 3]} --set lhs=${ins[i % 3]} --set out=${outs[i % 7]}"
+        done
+        for vec in 2 4 8 16; do
+            # shellcheck disable=SC2086
+            set -- ${units[vec % 3]}
+            echo "$arch 0 pairs$vec --set warps=$1 --set hold=$2 --set unit=$3 --set vec=$vec --set order=${orders[(first + vec) % 3]} --set lhs=${ins[first % 4]} --set out=$([ $((vec % 4)) = 0 ] && echo u4 || echo s4)"
         done
         first=$((first + 5))
     done

@@ -155,6 +155,36 @@ static void factors(rows_bench *t, const char *spec) {
     TRY(&special, spec, 1, integers);
 }
 
+/* C of 4 bits: two elements share a byte, which one thread has. With a scale of C's own elements are cut off. */
+static void pairs(rows_bench *t, const char *spec) {
+    static const choice vectors[] = {
+        {"vec", {"2", "4", "8", "16"}}, EVERY_ORDER,           EVERY_IN,
+        {"out", {"s4", "u4"}},          {"warps", {"4", "2"}}, {"hold", {"4", "8"}},
+        {"scale", {"tensor"}}};
+    static const choice ones[] = {{"vec", {"1"}},
+                                  {"order", {"srbcrs16", "srbcrs32"}},
+                                  EVERY_IN,
+                                  {"out", {"s4", "u4"}},
+                                  {"warps", {"1", "2"}},
+                                  {"hold", {"1", "2"}}};
+    static const choice factors[] = {{"vec", {"2", "8", "16"}},         EVERY_ORDER,
+                                     {"lhs", {"f16", "s32"}},           {"out", {"s4", "u4"}},
+                                     {"c_scale", {"tensor"}},           {"mask", {"values", "pattern"}},
+                                     {"exp", {"polynomial", "approx"}}, {"lse", {"row"}}};
+    static const choice addresses[] = {{"vec", {"2", "4", "8"}}, EVERY_ORDER,      {"lhs", {"f16", "bf16"}},
+                                       {"out", {"s4", "u4"}},    {"align", {"4"}}, {"unit", {"16", "4"}},
+                                       {"warps", {"8"}},         {"hold", {"2"}}};
+    rows_bench special = *t, longer = *t;
+    special.special = true;
+    rows_make_long(&longer);
+    TRY(t, spec, 1, vectors);
+    TRY(&longer, spec, 7, vectors);
+    TRY(t, spec, 1, ones);
+    TRY(t, spec, 1, factors);
+    TRY(&special, spec, 1, factors);
+    TRY(t, spec, 1, addresses);
+}
+
 /* Exponentials of the hardware: within their range, and the same sums and quotients. */
 static void approximate(rows_bench *t, const char *spec) {
     static const choice types[] = {EVERY_VEC,
@@ -331,7 +361,7 @@ static void reference(rows_bench *t, const char *spec) {
 }
 
 static const rows_part parts[] = {
-    {"types", types},     {"schedules", schedules},     {"addresses", addresses},
+    {"types", types},     {"schedules", schedules},     {"addresses", addresses}, {"pairs", pairs},
     {"factors", factors}, {"approximate", approximate}, {"reference", reference}};
 
 int main(int argc, char **argv) {

@@ -11,13 +11,13 @@ static const char *const a_docs[][3] = {BY_ORDER("f32", "A"), BY_ORDER("f16", "A
                                         BY_ORDER("s32", "A")};
 static const char *const c_docs[][3] = {BY_ORDER("f32", "C"), BY_ORDER("f16", "C"), BY_ORDER("bf16", "C"),
                                         BY_ORDER("s8", "C"),  BY_ORDER("u8", "C"),  BY_ORDER("s16", "C"),
-                                        BY_ORDER("u16", "C")};
+                                        BY_ORDER("u16", "C"), BY_ORDER("s4", "C"),  BY_ORDER("u4", "C")};
 
 void softmax_list_batch(const softmax_plan *plan, mc_batch_array arrays[SOFTMAX_BATCH_ARRAYS]) {
     arrays[0] =
         (mc_batch_array){"x", "a_stride", "elements from one product's A to the next's", 8 * plan->in_bytes};
     arrays[1] =
-        (mc_batch_array){"c", "c_stride", "elements from one product's C to the next's", 8 * plan->out.bytes};
+        (mc_batch_array){"c", "c_stride", "elements from one product's C to the next's", plan->out.bits};
 }
 
 /* The type's place among softmax_types. */
@@ -29,7 +29,7 @@ static int out_place(const softmax_plan *plan) {
 
 static void add_params(const softmax_plan *plan, mc_contract *c) {
     unsigned in = (unsigned)softmax_unit_bytes(plan),
-             out = (unsigned)(softmax_store_elements(plan) * plan->out.bytes);
+             out = (unsigned)softmax_out_bytes(plan, softmax_store_elements(plan));
     add_array(c, ROWS_BLOCK_WORDS * WORD,
               (mc_array){"rows", "s32", "row_blocks * 4",
                          "a row block's first slot, its vectors, its number, and 0; the longest first"});
@@ -69,7 +69,7 @@ void softmax_facts(const void *data, mc_facts *facts) {
     add_fact(facts, "threads", rows_threads(&plan->deal), "a thread block");
     add_fact(facts, "unit_bytes", softmax_unit_bytes(plan), "of A, that a lane loads at once");
     add_fact(facts, "held_vectors", elements / plan->deal.vec, "of a row block that is read once");
-    add_fact(facts, "value_bytes", plan->in_bytes + plan->out.bytes + (plan->masked ? WORD : 0),
+    add_fact(facts, "value_bytes", plan->in_bytes + plan->out.bits / BYTE + (plan->masked ? WORD : 0),
              "read and written for each value");
     add_fact(facts, "shared_bytes", plan->deal.warps * plan->deal.vec * 3 * WORD, "a thread block");
 }

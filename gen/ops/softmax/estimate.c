@@ -40,7 +40,7 @@ static double bytes_of(const softmax_plan *plan, const mc_problem *problem, doub
     double values = (double)problem->vectors * plan->deal.vec,
            reads = rows_is_long(&plan->deal, length) ? READS_OF_LONG : 1,
            mask = plan->masked ? values * WORD * reads : 0;
-    return (batch * values * (plan->in_bytes * reads + plan->out.bytes) + mask) / (1 << 20);
+    return (batch * values * (plan->in_bytes * reads + plan->out.bits / 8.0) + mask) / (1 << 20);
 }
 
 double softmax_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {

@@ -47,6 +47,15 @@ static void set_constants(softmax_emitter *e) {
     activation_declare_power(&c->power, b);
 }
 
+/* Where the row block's elements of C begin, from SLOT on. */
+static mc_reg find_out(const softmax_emitter *e, mc_reg slot) {
+    mc_builder *b = e->b;
+    int bits = e->plan->deal.vec * e->plan->out.bits;
+    mc_reg c = load_array(b, "c");
+    if (bits >= BYTE) return mad_wide(b, "block_c", slot, I(bits / BYTE), c);
+    return mad_wide(b, "block_c", shr_u32(b, "pairs", slot, I(1)), I(1), c);
+}
+
 static void find_block(softmax_emitter *e) {
     const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
@@ -55,7 +64,7 @@ static void find_block(softmax_emitter *e) {
     rows_find(&e->rows, plan->lse);
     mc_reg slot = e->rows.block.slot;
     block->x = mad_wide(b, "block_x", slot, I(vec * plan->in_bytes), load_array(b, "x"));
-    block->c = mad_wide(b, "block_c", slot, I(vec * plan->out.bytes), load_array(b, "c"));
+    block->c = find_out(e, slot);
     if (plan->masked)
         block->mask = mad_wide(b, "block_mask", slot, I(vec * WORD), load_array(b, "mask_values"));
     rows_count_units(&e->rows);

@@ -2,13 +2,13 @@
 
 /* In the order of the field out. */
 const softmax_type softmax_types[] = {
-    {"f32", 4, 0, 0, OUT_F32},     {"f16", 2, 0, 0, OUT_F16}, {"bf16", 2, 0, 0, OUT_BF16},
-    {"s8", 1, -128, 127, OUT_S8},  {"u8", 1, 0, 255, OUT_U8}, {"s16", 2, -32768, 32767, OUT_S32},
-    {"u16", 2, 0, 65535, OUT_S32},
+    {"f32", 32, 0, 0, OUT_F32},     {"f16", 16, 0, 0, OUT_F16}, {"bf16", 16, 0, 0, OUT_BF16},
+    {"s8", 8, -128, 127, OUT_S8},   {"u8", 8, 0, 255, OUT_U8},  {"s16", 16, -32768, 32767, OUT_S32},
+    {"u16", 16, 0, 65535, OUT_S32}, {"s4", 4, -8, 7, OUT_S4},   {"u4", 4, 0, 15, OUT_U4},
 };
 
 int softmax_store_elements(const softmax_plan *plan) {
-    return rows_store_elements(&plan->deal, plan->out.bytes, plan->align);
+    return rows_store_elements(&plan->deal, plan->out.bits, plan->align);
 }
 
 static void take_point(const int64_t *point, softmax_plan *plan) {
@@ -45,8 +45,12 @@ static void check_shapes(const softmax_plan *plan, mc_complaints *complaints) {
 
 static void check_types(const softmax_plan *plan, mc_complaints *complaints) {
     if (plan->c_scaled && softmax_is_real(plan))
-        complain(complaints, F_C_SCALE, "out = \"%s\" has no scale: that goes with s8, u8, s16 and u16",
-                 plan->out.name);
+        complain(complaints, F_C_SCALE, "out = \"%s\" has no scale: that goes with integers", plan->out.name);
+    if (plan->out.bits < BYTE && plan->deal.unit == 1)
+        complain(complaints, F_OUT,
+                 "\"%s\" has two elements in a byte, and threads have one at a time: want %s", plan->out.name,
+                 plan->deal.order == ROWS_BCRS && plan->deal.vec == 1 ? "an order of strides, or vec = 2"
+                                                                      : "more bytes of align or unit");
 }
 
 void softmax_make_plan(const int64_t *point, void *data, mc_complaints *complaints) {

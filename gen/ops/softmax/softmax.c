@@ -3,7 +3,7 @@
 #include "ops/softmax/costs.h"
 
 static const char *const ins[] = {"f32", "f16", "bf16", "s32", NULL};
-static const char *const outs[] = {"f32", "f16", "bf16", "s8", "u8", "s16", "u16", NULL};
+static const char *const outs[] = {"f32", "f16", "bf16", "s8", "u8", "s16", "u16", "s4", "u4", NULL};
 static const char *const pers[] = {"none", "tensor", NULL};
 
 static const mc_field fields[] = {
@@ -12,8 +12,9 @@ static const mc_field fields[] = {
     {"lhs", NAMES = ins,
      .doc = "Type of A's values, as an SDDMM writes them; s32, its sums, want a scale to mean anything."},
     {"out", NAMES = outs,
-     .doc = "Type of C's values. f32, f16, bf16: the quotient, rounded once. s8, u8, s16, u16: the quotient "
-            "over C's scale, rounded to the nearest integer and cut off at the type's ends; 0 for a NaN."},
+     .doc = "Type of C's values. f32, f16, bf16: the quotient, rounded once. Integers: the quotient over C's "
+            "scale, rounded to the nearest integer and cut off at the type's ends; 0 for a NaN. s4, u4: two "
+            "to a byte, the first one in its low half."},
     {"scale", NAMES = pers, .quiet = true,
      .doc = "tensor: values are multiplied by one f32 before anything else."},
     {"c_scale", NAMES = pers, .quiet = true,

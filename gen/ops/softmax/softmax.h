@@ -40,10 +40,12 @@ enum {
     F_N,
 };
 
-/* A type of C. */
+enum { BYTE = 8 }; /* bits */
+
+/* A type of C; two elements of 4 bits share a byte, the first one in its low half. */
 typedef struct softmax_type {
     const char *name;
-    int bytes;
+    int bits;
     int least, most;     /* of integers; both 0: it is real */
     out_element element; /* what out_pack calls it; of 16-bit integers it counts for nothing */
 } softmax_type;
@@ -68,6 +70,10 @@ static inline bool softmax_is_real(const softmax_plan *plan) { return plan->out.
 static inline int softmax_unit_bytes(const softmax_plan *plan) { return plan->deal.unit * plan->in_bytes; }
 static inline int softmax_unit_words(const softmax_plan *plan) {
     return rows_unit_words(&plan->deal, plan->in_bytes);
+}
+/* Bytes of COUNT elements of C, an even number of those that share bytes. */
+static inline int64_t softmax_out_bytes(const softmax_plan *plan, int64_t count) {
+    return count * plan->out.bits / BYTE;
 }
 /* Elements of C that are stored at once. */
 int softmax_store_elements(const softmax_plan *plan);

@@ -134,7 +134,9 @@ void softmax_divide(softmax_emitter *e) {
 
 /* -- C ------------------------------------------------------------------------------------------------ */
 
-static bool is_short(const softmax_plan *plan) { return !softmax_is_real(plan) && plan->out.bytes == 2; }
+static bool is_short(const softmax_plan *plan) {
+    return !softmax_is_real(plan) && plan->out.bits == 2 * BYTE;
+}
 
 /* COUNT integers of 16 bits, two to a word. */
 static const mc_reg *pack_shorts(const softmax_emitter *e, const out_scratch *s, int count) {
@@ -157,7 +159,7 @@ static void store_run(const softmax_emitter *e, const out_scratch *s, int i, int
     mc_builder *b = e->b;
     mc_operand to =
         AT(e->rows.scratch.at,
-           ((int64_t)i * rows_threads(&plan->deal) * plan->deal.unit + element) * plan->out.bytes);
+           softmax_out_bytes(plan, (int64_t)i * rows_threads(&plan->deal) * plan->deal.unit + element));
     for (int k = 0; k < count; k++) {
         mc_reg value = e->units.value[i * plan->deal.unit + element + k];
         EMIT(b, mul_f32, s->real[k], value, e->of.by[rows_row_of(&plan->deal, i, element + k)]);
@@ -176,7 +178,7 @@ void softmax_start_store(softmax_emitter *e) {
     mc_builder *b = e->b;
     out_declare_scratch(&e->packing, b, is_short(plan) ? OUT_F32 : plan->out.element,
                         softmax_store_elements(plan));
-    EMIT(b, mad_wide, e->rows.scratch.at, e->rows.units.first, I(plan->deal.unit * plan->out.bytes),
+    EMIT(b, mad_wide, e->rows.scratch.at, e->rows.units.first, I(softmax_out_bytes(plan, plan->deal.unit)),
          e->block.c);
 }
 

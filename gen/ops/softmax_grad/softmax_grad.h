@@ -47,7 +47,7 @@ typedef struct grad_plan {
 
 /* Elements of C that are stored at once. */
 static inline int grad_store_elements(const grad_plan *plan) {
-    return rows_store_elements(&plan->deal, rows_type_bytes(plan->c), plan->align);
+    return rows_store_elements(&plan->deal, 8 * rows_type_bytes(plan->c), plan->align);
 }
 /* Words of a unit, of P and its gradient. */
 static inline int grad_unit_words(const grad_plan *plan) {

@@ -16,8 +16,8 @@ bool rows_one_word(const rows_plan *plan) {
     return lanes * elements <= MOST;
 }
 
-int rows_store_elements(const rows_plan *plan, int bytes, int align) {
-    return least(plan->unit, most(1, least(align, ROWS_UNIT_BYTES) / bytes));
+int rows_store_elements(const rows_plan *plan, int bits, int align) {
+    return least(plan->unit, most(1, 8 * least(align, ROWS_UNIT_BYTES) / bits));
 }
 
 /* Lanes that have the same rows differ in these bits of their numbers. */

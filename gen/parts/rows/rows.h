@@ -70,8 +70,8 @@ extern const int rows_ways[ROWS_WAYS];
    sign and at most 2^22. */
 bool rows_one_word(const rows_plan *plan);
 
-/* Elements of BYTES of a unit that are stored at once, at addresses that are multiples of ALIGN. */
-int rows_store_elements(const rows_plan *plan, int bytes, int align);
+/* Elements of BITS of a unit that are stored at once, at addresses that are multiples of ALIGN bytes. */
+int rows_store_elements(const rows_plan *plan, int bits, int align);
 
 /* The most columns that a matrix may have: the units of a row block are counted in s32. */
 int64_t rows_most_columns(const rows_plan *plan);

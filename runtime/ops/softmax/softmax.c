@@ -54,8 +54,10 @@ static const operand_row operands[] = {
 /* -- What there are no kernels for */
 
 static bool is_real(mc_type type) { return type == MC_F32 || type == MC_F16 || type == MC_BF16; }
+/* Whether two elements share a byte. */
+static bool is_pair(mc_type type) { return type == MC_S4 || type == MC_U4; }
 static bool is_integer(mc_type type) {
-    return type == MC_S8 || type == MC_U8 || type == MC_S16 || type == MC_U16;
+    return type == MC_S8 || type == MC_U8 || type == MC_S16 || type == MC_U16 || is_pair(type);
 }
 
 static bool is_one(mc_per per) { return per == MC_PER_NONE || per == MC_PER_TENSOR; }
@@ -65,7 +67,7 @@ static mc_status check(const plan_problem *p, mc_type matrix, mc_diag *diag) {
         return mc_fail(diag, MC_CANNOT, "a is %s, a softmax takes f32, f16, bf16 or s32",
                        mc_type_text(p->lhs));
     if (!is_real(p->out) && !is_integer(p->out))
-        return mc_fail(diag, MC_CANNOT, "c is %s, a softmax gives f32, f16, bf16, s8, u8, s16 or u16",
+        return mc_fail(diag, MC_CANNOT, "c is %s, a softmax gives f32, f16, bf16, s8, u8, s16, u16, s4 or u4",
                        mc_type_text(p->out));
     if (p->mask_values && matrix != MC_F32)
         return mc_fail(diag, MC_USAGE, "mask_values wants a matrix of f32, this one is of %s",
@@ -73,7 +75,9 @@ static mc_status check(const plan_problem *p, mc_type matrix, mc_diag *diag) {
     if (!is_one(p->scale) || !is_one(p->c_scale))
         return mc_fail(diag, MC_USAGE, "scale and c_scale must be MC_PER_NONE or MC_PER_TENSOR");
     if (p->c_scale != MC_PER_NONE && is_real(p->out))
-        return mc_fail(diag, MC_USAGE, "c is %s: c_scale goes with s8, u8, s16 and u16",
+        return mc_fail(diag, MC_USAGE, "c is %s: c_scale goes with integers", mc_type_text(p->out));
+    if (is_pair(p->out) && p->order == MC_ORDER_BCRS && p->vec == 1)
+        return mc_fail(diag, MC_CANNOT, "c is %s: in the order bcrs vectors of one element would share bytes",
                        mc_type_text(p->out));
     if (p->lse != MC_PER_NONE && p->lse != MC_PER_ROW)
         return mc_fail(diag, MC_USAGE, "lse must be MC_PER_NONE or MC_PER_ROW");
@@ -235,6 +239,14 @@ static void finish_rows(const host_operands *o, const mc_dense *scores, int ends
         }
 }
 
+/* Elements of vectors one behind the other, also of an odd number of those that share bytes. */
+static mc_status create_vectors(mc_type type, const mc_vsparse *mask, mc_dense *vectors, mc_diag *diag) {
+    int64_t count = mask->vectors * mask->vec, whole = is_pair(type) ? count + count % 2 : count;
+    mc_status status = mc_dense_create(type, 1, whole, whole, vectors, diag);
+    if (status == MC_OK) vectors->rows = mask->vectors, vectors->cols = vectors->ld = mask->vec;
+    return status;
+}
+
 /* ENDS of C: the one there is, or both. */
 static mc_status finish_ends(const host_operands *o, const mc_dense *scores, int ends, mc_dense *const *c,
                              mc_diag *diag) {
@@ -242,7 +254,7 @@ static mc_status finish_ends(const host_operands *o, const mc_dense *scores, int
     mc_dense vectors[ENDS] = {{0}};
     mc_status status = MC_OK;
     for (int at = LOW; at < ends && status == MC_OK; at++)
-        status = mc_dense_create(o->problem->out, mask->vectors, mask->vec, mask->vec, &vectors[at], diag);
+        status = create_vectors(o->problem->out, mask, &vectors[at], diag);
     if (status == MC_OK) finish_rows(o, scores, ends, vectors);
     for (int at = LOW; at < ends && status == MC_OK; at++)
         status = mc_sampled_arrange(mask, o->problem->order, &vectors[at], c[at], diag);
