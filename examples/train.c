@@ -9,14 +9,14 @@
  * Of each layer, with activations and their gradients in f16, [features, tokens]:
  *
  *   forward    Y = W X                      SpMM
- *   input      dX = W^T dY                  on the host so far: input_gradient
+ *   input      dX = W^T dY                  spmmt, of two layers; W as the optimiser's step has left it
  *   gradient   dW = dY X^T                  SDDMM where W has vectors; X as it lies is the B by columns
  *   step       W, its copy and moments      optimise
- *   values     into the packed W            by the host so far: new_values
+ *   values     into the packed W            mc_matrix_set_device_values
  *
- * Whoever has the two on the device puts them into these two functions: nothing else changes. It prints loss,
- * the reference's loss, and the time of each part; it fails where a loss is further from the reference's than
- * `tolerance`, or does not fall. */
+ * So W never leaves the device. The loss and what a relu lets through are computed on the host. It prints
+ * loss, the reference's loss, and the time of each part; it fails where a loss is further from the reference's
+ * than `tolerance`, or does not fall. */
 #include <mcrt.h>
 #include <stdio.h>
 #include <time.h>
@@ -40,7 +40,7 @@ static double seconds(void) {
 
 typedef struct device_layer {
     mc_matrix *matrix;
-    mc_plan *forward, *gradient, *step;
+    mc_plan *forward, *gradient, *step, *input; /* input: of the second layer */
     mc_address w, master, first, second, dw; /* [vectors][8]; w: f16, the others f32 */
 } device_layer;
 
@@ -88,9 +88,10 @@ static mc_status make_plans(model *m, const training *t, int i, mc_diag *diag) {
          .m = l->vectors,
          .n = VEC,
          .rule = MC_RULE_ADAMW,
-         .master = true}};
-    mc_plan **const made[] = {&on->forward, &on->gradient, &on->step};
-    for (int k = 0; k < 3 && status == MC_OK; k++) {
+         .master = true},
+        {.op = MC_OP_SPMMT, .matrix = on->matrix, .a = MC_F16, .b = MC_F16, .c = MC_F16, .n = t->tokens}};
+    mc_plan **const made[] = {&on->forward, &on->gradient, &on->step, &on->input};
+    for (int k = 0; k < (i > 0 ? 4 : 3) && status == MC_OK; k++) {
         mc_plan_config config = plans[k];
         config.size = sizeof config;
         status = mc_plan_create(m->context, &config, made[k], diag);
@@ -152,6 +153,7 @@ static void unload(model *m) {
         mc_plan_destroy(m->of[i].forward);
         mc_plan_destroy(m->of[i].gradient);
         mc_plan_destroy(m->of[i].step);
+        mc_plan_destroy(m->of[i].input);
         mc_matrix_destroy(m->of[i].matrix);
     }
     mc_context_destroy(m->context);
@@ -203,20 +205,17 @@ static mc_status weight_gradient(model *m, training *t, mc_diag *diag) {
     return status;
 }
 
-/* dX = W^T dY of layer I, and none behind what the relu has cut off: a round trip by the host, from
-   m->d[i + 1] to m->d[i]. A product with W^T, its values stored once, goes here. */
+/* dX = W^T dY of layer I, by the vectors as they lie; and none behind what the relu has cut off, by the
+   host. */
 static mc_status input_gradient(model *m, training *t, int i, mc_diag *diag) {
-    const layer *l = &t->of[i];
-    float *dx = t->d[i], *dy = t->d[i + 1];
-    mc_status status = read_halves(m, t, m->d[i + 1], i + 1, dy, diag);
+    const mc_args args = {.size = sizeof args, .a = m->of[i].w, .b = m->d[i + 1], .c = m->d[i]};
+    float *dx = t->d[i];
+    mc_status status = mc_execute(m->of[i].input, &args, 0, NULL, diag);
+    if (status == MC_OK) status = read_halves(m, t, m->d[i], i, dx, diag);
     if (status == MC_OK) status = read_halves(m, t, m->x[i], i, t->x[i], diag);
-    if (status != MC_OK) return status;
-    memset(dx, 0, (size_t)(l->inputs * t->tokens) * sizeof *dx);
-    EACH_WEIGHT(l, element, row, col)
-    add_row(dx + col * t->tokens, float_of(l->values[element]), dy + row * t->tokens, t->tokens);
-    for (int64_t k = 0; k < l->inputs * t->tokens; k++)
+    for (int64_t k = 0; k < t->of[i].inputs * t->tokens && status == MC_OK; k++)
         if (t->x[i][k] <= 0) dx[k] = 0;
-    return write_halves(m, t, dx, i, m->d[i], diag);
+    return status == MC_OK ? write_halves(m, t, dx, i, m->d[i], diag) : status;
 }
 
 static mc_status input_gradients(model *m, training *t, mc_diag *diag) {
@@ -241,15 +240,13 @@ static mc_status optimise(model *m, training *t, int step, mc_diag *diag) {
     return status;
 }
 
-/* The vectors become the packed W's values: a round trip by the host. A call that takes device memory goes
-   here, and needs no host copy, once input_gradient reads none. */
-static mc_status new_values(model *m, training *t, mc_diag *diag) {
+/* The vectors become the packed W's values, on the device. */
+static mc_status new_values(model *m, const training *t, mc_diag *diag) {
     mc_status status = MC_OK;
     for (int i = 0; i < t->layers && status == MC_OK; i++) {
-        layer *l = &t->of[i];
-        status = mc_memory_read(m->context, m->of[i].w, l->values,
-                                (size_t)(l->vectors * VEC) * sizeof *l->values, diag);
-        if (status == MC_OK) status = mc_matrix_set_values(m->of[i].matrix, l->values, NULL, diag);
+        const mc_device_values values = {
+            .size = sizeof values, .from = MC_FROM_VECTORS, .address = m->of[i].w};
+        status = mc_matrix_set_device_values(m->of[i].matrix, &values, NULL, diag);
     }
     return status;
 }

@@ -147,6 +147,7 @@ static void test_graph(void) {
     context_visit visit;
     cuda_stream stream = NULL;
     cuda_graph graph = NULL;
+    cuda_graph_exec exec = NULL;
     CHECK(cuda_driver_get(&driver, &why) == CUDA_READY, "%s", why);
     if (driver == NULL) return;
     open_training(&t, (mc_plan_config){.a = MC_F16, .c = MC_F16, .rule = MC_RULE_ADAMW, .master = true});
@@ -156,7 +157,10 @@ static void test_graph(void) {
     (void)worked("capture", CUDA_CALL(driver, diag, StreamBeginCapture, stream, 0));
     (void)worked("step", launch(&t, t.at[HYPER], stream));
     (void)worked("end", CUDA_CALL(driver, diag, StreamEndCapture, stream, &graph));
+    (void)worked("graph", CUDA_CALL(driver, diag, GraphInstantiateWithFlags, &exec, graph, 0));
+    (void)worked("replay", CUDA_CALL(driver, diag, GraphLaunch, exec, stream));
     (void)worked("wait", mc_synchronize(context, stream, diag));
+    (void)worked("graph", CUDA_CALL(driver, diag, GraphExecDestroy, exec));
     (void)worked("graph", CUDA_CALL(driver, diag, GraphDestroy, graph));
     (void)worked("stream", CUDA_CALL(driver, diag, StreamDestroy, stream));
     context_leave(context, &visit);
