@@ -7,3 +7,4 @@ reads    = {"chunks", "lines"}
 prefetch = {"on", "off"}
 window   = {"open", 1024}
 run      = {4, 2, 1}
+turn     = {1, 8}
