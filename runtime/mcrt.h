@@ -369,8 +369,8 @@ typedef struct mc_plan_config {
     int64_t batch;
     int64_t a_stride, b_stride, c_stride;
     /* SpMM of a matrix of 4, 8 or 16 bits, integers or floats: its values come with each execution, as the
-       operand "values" of mc_args.list, in the order MC_ORDER_SRBCRS32: what an SDDMM or a softmax of the same
-       pattern writes. The matrix's own do not count */
+       operand "values" of mc_args.list, in the order MC_ORDER_SRBCRS32: what an SDDMM or a softmax of the
+       same pattern writes. The matrix's own do not count */
     bool given_values;
     int64_t values_stride;
     mc_per zero;   /* quantise: zero points, which go as scales do; SpMM with a c of 8 or 4 bits: one for C */

@@ -56,6 +56,22 @@ static int64_t item_length(const plan *p, int64_t block, int64_t i) {
     return count;
 }
 
+/* In the order of row blocks that take turns. */
+static void list_turns(const plan *p, item *items) {
+    int64_t turn = p->form->turn, most = item_slots(p->form), blocks = p->mask->row_blocks;
+    for (int64_t first = 0; first < blocks; first += turn) {
+        bool more = true;
+        for (int64_t i = 0; more; i += most) {
+            more = false;
+            for (int64_t b = first; b < first + turn && b < blocks; b++) {
+                if (i >= p->start[b + 1] - p->start[b]) continue;
+                *items++ = (item){(int32_t)b, (int32_t)(p->start[b] + i), (int32_t)item_length(p, b, i), 0};
+                more = true;
+            }
+        }
+    }
+}
+
 /* The number of items, which are put into ITEMS if that is not NULL. */
 static int64_t list_items(const plan *p, item *items) {
     int64_t listed = 0, count;
@@ -86,7 +102,8 @@ static int compare_lengths(const void *a, const void *b) {
 
 /* WINDOW_PTR (NULL: not wanted) receives the first item of each window. */
 static void put_items(const plan *p, item *items, int64_t count, int32_t *window_ptr) {
-    list_items(p, items);
+    if (p->form->turn > 1) list_turns(p, items);
+    else list_items(p, items);
     if (p->form->window > 0)
         qsort(items, (size_t)count, sizeof *items, p->form->windows ? compare_lengths : compare_items);
     for (int64_t w = 0, i = 0; window_ptr && w <= windows_of(p->form, p->mask->cols); w++) {
@@ -136,6 +153,10 @@ static mc_status check_form(const mc_sampled *form, mc_diag *diag) {
         return mc_fail(diag, MC_USAGE,
                        "runs of %d slots in items of %d groups: must be 1, 2 or 4, of one group 1 or 2",
                        form->run, form->groups);
+    if (form->turn < 0 || (form->turn > 1 && form->window > 0))
+        return mc_fail(diag, MC_USAGE,
+                       "%d row blocks in turn in windows of %" PRId64 " columns: must be 0, or in one window",
+                       form->turn, form->window);
     if (form->window < MC_OPEN)
         return mc_fail(diag, MC_USAGE, "windows of %" PRId64 " columns", form->window);
     if (form->windows && (form->window < 1 || form->window > SAMPLED_MAX_WINDOW))
@@ -434,6 +455,7 @@ static mc_status form_of(const mc_kernel *kernel, mc_sampled *form, mc_diag *dia
                          .window = mc_kernel_field(kernel, "window"),
                          .values = mask != NULL && strcmp(mask, "values") == 0,
                          .run = (int)mc_kernel_field(kernel, "run"),
+                         .turn = (int)mc_kernel_field(kernel, "turn"),
                          .windows = strcmp(format, format_sampled_windows.name) == 0};
     if (staging != NULL && strcmp(staging, "tma") == 0) form->pair_bit = TENSOR_COPIES_BIT;
     return mc_order_of(kernel, &form->order, diag);
@@ -474,7 +496,7 @@ const packed_format format_sampled_list = {.name = "sampled-list",
                                            .kind = MATRIX_VECTORS,
                                            .unit = MC_U8,
                                            .cols = "n",
-                                           .form = "vec order groups window mask run",
+                                           .form = "vec order groups window mask run turn",
                                            .pack = pack,
                                            .pack_values = pack_values,
                                            .slots = slots_of,

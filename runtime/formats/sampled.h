@@ -40,7 +40,10 @@ typedef struct mc_sampled {
     int64_t window; /* columns; 0 or MC_OPEN: one window has them all */
     mc_order order;
     bool values; /* C is multiplied by the mask's values */
-    int run;     /* sampled-list: neighbouring slots that a lane group has: 2, 4; 0 or 1: each eighth slot */
+    /* sampled-list, in one window: neighbouring row blocks that take turns: the first item of each, in the
+       order of row blocks, then the second ones, and so on; 0 or 1: none do */
+    int turn;
+    int run; /* sampled-list: neighbouring slots that a lane group has: 2, 4; 0 or 1: each eighth slot */
     /* The format is sampled-windows: window is 1 to 65536, and at [g][2 j + h] col_idx has for row 8 h + g of
        the item's mma j a column, counted from the window's first, | its slot in the item << 16; the sign
        where that slot has no vector. Slots are in such an order that of rows 2 q and 2 q + 1 one has a column

@@ -40,6 +40,8 @@ static float mix_scale(const attention *t) { return p_scale(t) / (float)most_of(
 
 static mc_status make_mask(attention *t, mc_diag *diag) {
     const attention_shape *s = &t->shape;
+    if (s->length % ATTENTION_VEC != 0)
+        return mc_fail(diag, MC_USAGE, "no multiple of %d, the rows of a vector", ATTENTION_VEC);
     const mc_banded pattern = {.rows = s->length / ATTENTION_VEC,
                                .cols = s->length,
                                .sparsity = s->sparsity,

@@ -290,13 +290,18 @@ static void check_items(const mc_vsparse *mask, const mc_sampled *form, const mc
 
 static void check_order(const mc_vsparse *mask, const mc_sampled *form, const mc_packed *packed) {
     const int32_t(*items)[4] = mc_packed_find(packed, "items")->data;
-    int64_t wrong = 0, before[4] = {-1, INT32_MIN, -1, -1};
+    int64_t wrong = 0, before[4] = {-1, INT32_MIN, -1, -1}, most = 16 * form->groups;
     for (int64_t n = 0; n < mc_sampled_items(packed); n++) {
         /* An item of padding alone is behind its row block's last vector. */
         int32_t col = column_at(packed, form, n, 0), last = mask->col_idx[mask->row_ptr[items[n][0] + 1] - 1];
         if (col < 0) col = last;
-        const int64_t key[4] = {form->window > 0 ? col / form->window : 0, form->windows ? -items[n][2] : 0,
-                                items[n][0], items[n][1]};
+        int64_t key[4] = {form->window > 0 ? col / form->window : 0, form->windows ? -items[n][2] : 0,
+                          items[n][0], items[n][1]};
+        if (form->turn > 1) {
+            int64_t first = 0; /* slot of the row block */
+            for (int b = 0; b < items[n][0]; b++) first += slots_of(mask, b, form->order);
+            key[0] = items[n][0] / form->turn, key[1] = (items[n][1] - first) / most;
+        }
         int first = 0;
         while (first < 4 && key[first] == before[first]) first++;
         wrong += first == 4 || key[first] < before[first] || items[n][3] != 0;
@@ -353,8 +358,9 @@ static void test_masks(mc_diag *diag) {
                                        .values = i % 2 == 0};
                     check_mask(&mask, &form, diag);
                     form.run = i % 4 > 0 && w % 2 == 0 ? 4 : 2;
+                    form.turn = form.window > 0 ? 0 : 1 << (i + 1) % 4;
                     check_mask(&mask, &form, diag);
-                    form.run = 1;
+                    form.run = 1, form.turn = 0;
                     form.windows = form.window > 0;
                     if (form.windows) check_mask(&mask, &form, diag);
                     form.pair_bit = 2;
@@ -510,6 +516,7 @@ static void test_refused(mc_diag *diag) {
                  {{.groups = 3}, "items of 3 groups"},
                  {{.groups = 1, .run = 4}, "runs of 4 slots in items of 1 groups: must be 1, 2 or 4"},
                  {{.groups = 4, .run = 3}, "runs of 3 slots"},
+                 {{.groups = 4, .turn = 2, .window = 8}, "2 row blocks in turn in windows of 8 columns"},
                  {{.groups = 16}, "items of 16 groups"},
                  {{.groups = 1, .window = -2}, "windows of -2 columns"},
                  {{.groups = 1, .window = 0, .windows = true}, "windows of 0 columns: must be 1 to 65536"},

@@ -38,6 +38,7 @@ enum {
     F_INTERLEAVE,
     F_STAGING,
     F_RUN,
+    F_TURN,
     SDDMM_FIELDS
 };
 

@@ -62,6 +62,12 @@ static void check_run(const gather_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_RUN, "%d wants groups of 2 or more", items->run);
 }
 
+static void check_turn(const gather_plan *plan, mc_complaints *complaints) {
+    if (plan->items.turn > 1 && plan->items.window != MC_OPEN)
+        complain(complaints, F_TURN, "%d wants window = \"open\": else items go by windows",
+                 plan->items.turn);
+}
+
 static void check_lhs(const gather_plan *plan, mc_complaints *complaints) {
     if (plan->shared_bytes > STATIC_SHARED)
         complain(complaints, F_LHS_IN,
@@ -79,6 +85,7 @@ void sddmm_gather_check(const gather_plan *plan, mc_complaints *complaints) {
     check_registers(plan, complaints);
     check_lhs(plan, complaints);
     check_run(plan, complaints);
+    check_turn(plan, complaints);
     if (plan->problem.warps > GATHER_MAX_WARPS)
         complain(complaints, F_WARPS, "method = \"gather\" takes up to %d", GATHER_MAX_WARPS);
     if (plan->items.groups == 1 && !plan->prefetch)

@@ -122,6 +122,7 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const gather_plan *plan = data;
     size_t length = sddmm_items_name(&plan->problem, &plan->items, name);
     if (plan->items.run > 1) length = sddmm_name_add(name, length, "_r%d", plan->items.run);
+    if (plan->items.turn > 1) length = sddmm_name_add(name, length, "_t%d", plan->items.turn);
     if (plan->abreast > 1) sddmm_name_add(name, length, "_lines");
 }
 

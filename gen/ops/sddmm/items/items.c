@@ -5,12 +5,14 @@
 
 static void write_docs(sddmm_items *items) {
     int slots = MC_SAMPLED_SLOTS * items->groups;
-    char window[64] = "";
+    char window[64] = "", order[56] = "by windows, row blocks, columns";
     if (items->window != MC_OPEN)
         snprintf(window, sizeof window, " in one window of %lld columns", (long long)items->window);
+    if (items->says_slots)
+        snprintf(order, sizeof order, "by windows, the longest first, row blocks, columns");
+    if (items->turn > 1) snprintf(order, sizeof order, "%d row blocks in turn", items->turn);
     snprintf(items->items_doc, sizeof items->items_doc,
-             "row block, first place in C, places (up to %d)%s, 0; by windows, %srow blocks, columns", slots,
-             window, items->says_slots ? "the longest first, " : "");
+             "row block, first place in C, places (up to %d)%s, 0; %s", slots, window, order);
     snprintf(items->index_extent, sizeof items->index_extent, "items * %d", slots);
 }
 
@@ -20,7 +22,8 @@ sddmm_items sddmm_items_of(const int64_t *point, bool says_slots, int at_once) {
                          .window = point[F_WINDOW],
                          .at_once = at_once ? at_once : (int)point[F_GROUPS],
                          .says_slots = says_slots,
-                         .run = (int)point[F_RUN]};
+                         .run = (int)point[F_RUN],
+                         .turn = (int)point[F_TURN]};
     write_docs(&items);
     return items;
 }

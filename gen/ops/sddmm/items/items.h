@@ -25,9 +25,10 @@ typedef struct sddmm_items {
     int chunks;     /* of a panel: units of a lane that are in registers at once */
     int64_t window; /* columns that the items of neighbouring warps are taken from; MC_OPEN: all */
     int at_once;    /* groups that are multiplied at once: so many have scales and mask values in registers */
+    int turn;       /* neighbouring row blocks that take turns in the list; 1: one after another */
     bool says_slots; /* an index says itself for which slot it is (fragment.h, sampled-windows) */
     int run; /* neighbouring slots that a lane group has, and a lane stores at once; 1: each eighth one */
-    char items_doc[160], index_extent[32];
+    char items_doc[176], index_extent[32];
 } sddmm_items;
 
 /* What the solver's plan has of items, but for its chunks. AT_ONCE: 0: all groups. */
