@@ -210,6 +210,8 @@ for four in mma=int4 precision_split=4+4; do
 done
 expect 0 m16n8k32.row.col.s32.s8.u8 tall --set rhs=u4 --set tile_n=128
 expect 2 'tile_n: vec = 16 leaves no registers for 256 columns: 128' tall --set rhs=s4 --set tile_n=256 --set split=1
+expect 2 'together: with a residual and resident = "on" vec = 16 of lhs = "e4m3" leaves no registers' \
+    "$mcgen" --set vec=16 --set residual=f16 --set c_major=column --set together=4 --set resident=on --set split=1 --set warps=4 "$specs/spmm_e4m3_tiled.lua"
 expect 2 'tile_n: vec = 16 and exact sums leave no registers for 128 columns: 64' tall --set sum=exact --set out=s64 --set tile_n=128 --set split=1
 expect 2 'stride: vec = 16 and 2 sums of each element leave no registers for 64: 32' tall --set lhs=s16 --set stride=64 --set tile_n=128
 expect 2 'weights leave staging = "shared" no registers for 64 columns: 32' tall --set lhs=u16 --set rhs=u16 --set sum=exact --set out=s64 --set tile_n=64 --set staging=shared --set warps=1 --set split=1
