@@ -33,19 +33,20 @@ void columns_residual_address(column_writer *w, mc_reg row) {
     EMIT(b, mad_wide, r->at, w->w.in_rows.id ? r->row : row, I(residual_bytes(w)), r->array);
 }
 
-/* ROWS elements from row ROW on, one load or one for each, as the FIRST and on. */
-static void load_rows(const column_writer *w, int first, int row, int rows) {
+/* ROWS elements from row ROW on, STEP apart, one load or one for each, as the FIRST and on. */
+static void load_rows(const column_writer *w, int first, int row, int rows, int step) {
     mc_builder *b = w->w.b;
     const out_residual *r = &w->w.residual;
     int bytes = residual_bytes(w) * r->load, shared = residual_bytes(w) == 2 && r->load > 1 ? 2 : 1;
     for (int i = 0; i < rows; i += r->load) {
         const mc_reg *to = r->word + (first + i) / shared;
-        mc_operand at = AT(w->residual_at, (int64_t)residual_bytes(w) * (row + i));
+        mc_operand at = AT(w->residual_at, (int64_t)residual_bytes(w) * (row + step * i));
         emit_load_words(b, (mc_reg){0}, WORDS_RELAXED, bytes, to, at);
     }
 }
 
-void columns_load_residual(column_writer *w, mc_reg col, int offset, int count, int row, int rows) {
+void columns_load_residual(column_writer *w, mc_reg col, int offset, int count, int row, int rows,
+                           int row_step) {
     mc_builder *b = w->w.b;
     const out_residual *r = &w->w.residual;
     for (int i = 0; residual_bytes(w) > 0 && i < count; i++) {
@@ -57,7 +58,7 @@ void columns_load_residual(column_writer *w, mc_reg col, int offset, int count, 
         EMIT(b, mul_wide, w->residual_at, column, r->ld);
         EMIT(b, shl_b64, w->residual_at, w->residual_at, I(log2_of(residual_bytes(w))));
         EMIT(b, add_s64, w->residual_at, w->residual_at, r->at);
-        load_rows(w, rows * i, row, rows);
+        load_rows(w, rows * i, row, rows, row_step);
     }
 }
 
@@ -100,7 +101,7 @@ void columns_advance(column_writer *w, int count) {
 
 void columns_store_patch(column_writer *w, const out_factors *f, const out_patch *p, mc_reg col, int offset) {
     mc_builder *b = w->w.b;
-    int rows = w->w.store < p->rows ? w->w.store : p->rows;
+    int rows = w->w.store < p->rows ? w->w.store : p->rows, step = p->row_step > 0 ? p->row_step : 1;
     mc_reg guard = w->w.columns.clamp ? w->inside : w->w.in_rows, plain[PATCH_ROWS];
     for (int i = 0; i < p->columns; i++) {
         if (i) columns_advance(w, 1);
@@ -113,7 +114,7 @@ void columns_store_patch(column_writer *w, const out_factors *f, const out_patch
         }
         for (int r = 0; r < p->rows; r += rows) {
             const mc_reg *words = words_of(w, f, p, i, r, rows, plain);
-            out_store(b, guard, AT(w->w.at, (int64_t)element_bytes(w) * r), w->w.output->element, rows,
+            out_store(b, guard, AT(w->w.at, (int64_t)element_bytes(w) * step * r), w->w.output->element, rows,
                       words);
         }
     }

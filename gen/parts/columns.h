@@ -7,7 +7,7 @@
  *   column_writer w = {.w = {...}, .tile = ...};
  *   columns_declare(&w, 2, 8);
  *   columns_put_at(&w, tile, row, col);            where the lane's first element goes, in the tile
- *   columns_load_residual(&w, col, 0, 8, 0, 2);
+ *   columns_load_residual(&w, col, 0, 8, 0, 2, 1);
  *   columns_put(&w, &f, &(out_patch){...});        once a patch
  *   ...                                            a barrier
  *   columns_store_tile(&w, ...); */
@@ -19,9 +19,10 @@
 
 enum { PATCH_ROWS = 2 };
 
-/* Neighbouring elements of C: COLUMNS columns of ROWS rows. */
+/* Elements of C: COLUMNS neighbouring columns of ROWS rows. */
 typedef struct out_patch {
     int columns, rows;
+    int row_step;                   /* from a row to the next, where they are stored one by one; 0: 1 */
     const mc_reg *sums[PATCH_ROWS]; /* [row][column] */
     int factor_row, factor_column;  /* which of the loaded factors are the first row's and column's */
 } out_patch;
@@ -55,8 +56,9 @@ void columns_declare(column_writer *w, int rows, int columns);
 /* Sets where the residual's element [row][0] lies. Nothing without a residual. */
 void columns_residual_address(column_writer *w, mc_reg row);
 /* Loads the residual of a patch: of COUNT columns from column COL + OFFSET on and ROWS rows from the ROW-th
-   behind that one on. Where a column is none of C's, the last one is read. */
-void columns_load_residual(column_writer *w, mc_reg col, int offset, int count, int row, int rows);
+   behind that one on, ROW_STEP apart. Where a column is none of C's, the last one is read. */
+void columns_load_residual(column_writer *w, mc_reg col, int offset, int count, int row, int rows,
+                           int row_step);
 
 /* -- Straight to C */
 

@@ -56,9 +56,9 @@ void out_check(const out_kind *output, const out_fields *fields, const mc_arch *
     if (scaled && (!output->real || integer) && output->scale == OUT_PER_NONE)
         complain(complaints, fields->scale, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"",
                  name);
-    if (output->c_scale && !integer)
+    if (output->c_scale && !integer && out_element_bits(output->element) > 8)
         complain(complaints, fields->c_scale,
-                 "out = \"%s\" has no scale of its own: that goes with s8, u8, s4 and u4", name);
+                 "out = \"%s\" has no scale of its own: that goes with s8, u8, s4, u4, e4m3 and e5m2", name);
     if (output->zero && !integer)
         complain(complaints, fields->zero, "out = \"%s\" has no zero point: that goes with s8, u8, s4 and u4",
                  name);

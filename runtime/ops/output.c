@@ -164,7 +164,8 @@ mc_status output_check(const arithmetic *of, const mc_output *output, mc_diag *d
         return mc_fail(diag, MC_USAGE, "C of %s is not multiplied by the mask", mc_type_text(output->type));
     if (!real && output->b_scale != MC_PER_NONE)
         return mc_fail(diag, MC_USAGE, "C of %s takes no scale", mc_type_text(output->type));
-    if ((output->c_scale || output->zero) && (!real || mc_type_is_real(output->type)))
+    bool zero = output->zero && mc_type_is_real(output->type);
+    if ((output->c_scale || output->zero) && (!real || zero || mc_type_bits(output->type) > 8))
         return mc_fail(diag, MC_USAGE, "C of %s takes no scale or zero point of its own",
                        mc_type_text(output->type));
     if (output->type == MC_S64 && !output->exact) return mc_fail(diag, MC_USAGE, "C of s64 wants exact sums");

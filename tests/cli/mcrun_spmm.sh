@@ -213,7 +213,7 @@ expect 0 'exact' chained # a random zero point
 expect 1 'zero' chained --zero token.npy
 expect 0 'exact' chained --zero zero.npy --set act=gelu --set vec=8
 expect 1 '--c-scale: the kernel takes none' spmm tiny.smtx --set out=s8 --set scale=tensor --c-scale own.npy
-expect 2 'c_scale: out = "f16" has no scale of its own: that goes with s8, u8, s4 and u4' spmm tiny.smtx --set out=f16 --set scale=tensor --set c_scale=tensor
+expect 2 'c_scale: out = "f16" has no scale of its own: that goes with s8, u8, s4, u4, e4m3 and e5m2' spmm tiny.smtx --set out=f16 --set scale=tensor --set c_scale=tensor
 
 # A residual: (sum * 0.5 + r) / 0.25, by hand from the same sums
 npy r.npy '<f4' 8 2 "$(printf '\\0\\0\\200\\77%.0s' {1..16})"

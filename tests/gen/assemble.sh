@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
-# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | pattern | pack_strided], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | pattern | pack_strided], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -423,6 +424,66 @@ pack_strided_list() {
     done
 }
 
+has_floats() { grep -qE '^[lr]hs *= *"(b?f16|tf32|e[45]m[23])"' "$spec"; }
+
+# real N ARCH: an output that floats have: plain, or by turns all the others
+real() {
+    local outs=(f32 f16 bf16) residuals=(f16 bf16 f32)
+    [[ $2 = sm_8[06] ]] || outs+=(e4m3 e5m2)
+    case $(($1 % 4)) in
+    0) echo "--set out=${outs[$1 / 4 % ${#outs[@]}]} --set residual=${residuals[$1 / 4 % 3]}" ;;
+    1) echo "--set out=${outs[$1 / 4 % ${#outs[@]}]} --set bias=column --set act=silu" ;;
+    2) chained "$1" ;;
+    3) added "$1" ;;
+    esac
+}
+
+# sampled N ARCH: the same of an SDDMM
+sampled() {
+    local outs=(f32 f16 bf16 s8 u8) scales=(row tensor column)
+    [[ $2 = sm_8[06] ]] || outs+=(e4m3 e5m2)
+    echo "--set out=${outs[$1 % ${#outs[@]}]} --set scale=${scales[$1 % 3]}$([ $(($1 % 2)) = 0 ] || echo " --set mask=values")"
+}
+
+# one_of N ARCH SETTINGS...: one of the variants
+one_of() {
+    local all
+    all=$("$mcgen" --arch "$2" "${@:3}" --list-variants "$spec" | wc -l)
+    [ "$all" = 0 ] || echo "$2 $((37 * $1 % all)) $(basename "$spec" .lua)-$1 ${*:3}"
+}
+
+# Of each spec of floats and V the default kernel and another variant by columns, of V = 16, 4 and 1 one by rows; more of V = 16.
+floats_list() {
+    local arch vec i name targets="sm_80 sm_89 sm_90 sm_100 sm_120"
+    has_floats && [[ $(basename "$spec") = s[pd]* ]] || return 0
+    name=$(basename "$spec" .lua)
+    grep -q '"tma"' "$spec" && targets="sm_90 sm_100 sm_120"
+    for arch in $targets; do
+        for vec in 16 8 4 2 1; do
+            turn=$((turn + 1))
+            # shellcheck disable=SC2046
+            if [[ $name = sddmm* ]]; then
+                one_of $turn "$arch" --set vec=$vec $(sampled $turn "$arch")
+                continue
+            fi
+            echo "$arch 0 $name-$vec-columns --set vec=$vec --set c_major=column"
+            # shellcheck disable=SC2046
+            one_of $turn "$arch" --set vec=$vec --set c_major=column $(real $turn "$arch")
+            [[ $vec = [82] ]] && continue
+            turn=$((turn + 1))
+            # shellcheck disable=SC2046
+            one_of $turn "$arch" --set vec=$vec $(real $turn "$arch")
+        done
+        [[ $name = sddmm* ]] && continue
+        for ((i = 0; i < 3; i++)); do
+            turn=$((turn + 1))
+            # shellcheck disable=SC2046
+            one_of $turn "$arch" --set vec=16 --set c_major=column $(real $turn "$arch")
+        done
+        echo "$arch 4 $name-f32 --set vec=16 --set c_major=column --set out=f32"
+    done
+}
+
 defaults_list() {
     local arch vec targets="sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120"
     grep -q '"tma"' "$spec" && targets="sm_90 sm_90a sm_100 sm_120"
@@ -434,18 +495,18 @@ defaults_list() {
         fi
         for vec in 16 8 4 2 1; do
             [ $vec = 16 ] && grep -q '^mma *= *"int4"' "$spec" && continue # which has up to 8 rows
-            # For sm_120 ptxas 13 spills 40 bytes of a ring kernel of 16 warps with V below 8.
-            [ "$arch" = sm_120 ] && [ $vec != 8 ] && grep -q '"tma"' "$spec" && continue
+            # For sm_120 ptxas 13 spills 40 bytes of a ring kernel of 16 warps of integers with V below 8.
+            [ "$arch" = sm_120 ] && [ $vec != 8 ] && grep -q '"tma"' "$spec" && ! has_floats && continue
             echo "$arch 0 $(basename "$spec")-$vec --set vec=$vec"
         done
     done
 }
 
-specs=("$spec")
+specs=("$spec") turn=0
 [ -d "$spec" ] && specs=("$spec"/*.lua)
 for spec in "${specs[@]}"; do
     "${3:-gather}_list" >"$work/part"
-    xargs -P "$(nproc)" -L 1 bash -c 'generate "$@"' _ <"$work/part"
+    xargs -r -P "$(nproc)" -L 1 bash -c 'generate "$@"' _ <"$work/part"
     cat "$work/part" >>"$work/list"
 done
 

@@ -144,7 +144,8 @@ expect 2 'spmm_l8r8.lua: scale: out = "bf16" wants one: "tensor", "row" or "colu
 expect 2 '--set: scale: out = "s32" is the sums as they are' "$mcgen" --set scale=row "$spec"
 expect 2 '--set: bias: out = "s32" is the sums as they are' "$mcgen" --set bias=row "$spec"
 expect 2 '--set: b_scale: out = "s32" is the sums as they are: scales go with f16, bf16, f32, s8, u8, s4, u4, e4m3 and e5m2' "$mcgen" --set b_scale=column "$spec"
-expect 2 'c_scale: out = "f16" has no scale of its own: that goes with s8, u8, s4 and u4' "$mcgen" --set out=f16 --set scale=row --set c_scale=tensor "$spec"
+expect 2 'c_scale: out = "f16" has no scale of its own: that goes with s8, u8, s4, u4, e4m3 and e5m2' "$mcgen" --set out=f16 --set scale=row --set c_scale=tensor "$spec"
+expect 2 'zero: out = "e4m3" has no zero point' "$mcgen" --arch sm_90 --set out=e4m3 --set scale=row --set zero=tensor "$spec"
 expect 2 'zero: out = "f32" has no zero point: that goes with s8, u8, s4 and u4' "$mcgen" --set out=f32 --set scale=row --set zero=tensor "$spec"
 expect 2 'scale: out = "s8" wants one: "tensor", "row" or "column"' "$mcgen" --set out=s8 "$spec"
 expect 2 '--set: act: out = "s32" is the sums as they are: "relu" goes with f16, bf16, f32, s8, u8, s4, u4, e4m3 and e5m2' "$mcgen" --set act=relu "$spec"
@@ -210,6 +211,8 @@ for four in mma=int4 precision_split=4+4; do
 done
 expect 0 m16n8k32.row.col.s32.s8.u8 tall --set rhs=u4 --set tile_n=128
 expect 2 'tile_n: vec = 16 leaves no registers for 256 columns: 128' tall --set rhs=s4 --set tile_n=256 --set split=1
+expect 2 'together: with a residual and resident = "on" vec = 16 of lhs = "e4m3" leaves no registers' \
+    "$mcgen" --set vec=16 --set residual=f16 --set c_major=column --set together=4 --set resident=on --set split=1 --set warps=4 "$specs/spmm_e4m3_tiled.lua"
 expect 2 'tile_n: vec = 16 and exact sums leave no registers for 128 columns: 64' tall --set sum=exact --set out=s64 --set tile_n=128 --set split=1
 expect 2 'stride: vec = 16 and 2 sums of each element leave no registers for 64: 32' tall --set lhs=s16 --set stride=64 --set tile_n=128
 expect 2 'weights leave staging = "shared" no registers for 64 columns: 32' tall --set lhs=u16 --set rhs=u16 --set sum=exact --set out=s64 --set tile_n=64 --set staging=shared --set warps=1 --set split=1

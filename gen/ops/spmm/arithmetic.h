@@ -52,6 +52,7 @@ typedef struct spmm_use {
     bool given_values;   /* gather: another kernel may write the values of A */
     bool more_registers; /* ring: of scales and biases by columns */
     bool resident;       /* ring */
+    bool tile_residuals; /* ring: row blocks share a tile of C, and its elements have residuals */
 } spmm_use;
 
 /* How the values of a stride lie in packed arrays that gather kernels read: `groups` of `depth` slots, each

@@ -72,8 +72,10 @@ static mc_status check_own_factors(const plan_problem *p, mc_diag *diag) {
     bool integer = !mc_type_is_real(p->out) && p->scale != MC_PER_NONE;
     if (p->b_scale != MC_PER_NONE && p->b_scale != MC_PER_COLUMN)
         return mc_fail(diag, MC_USAGE, "b_scale must be MC_PER_NONE or by column");
-    if (!integer && (p->c_scale != MC_PER_NONE || p->zero != MC_PER_NONE))
-        return mc_fail(diag, MC_USAGE, "c is %s: c_scale and zero go with s8, u8, s4 and u4",
+    bool small = integer || mc_type_bits(p->out) == 8;
+    if ((!small && p->c_scale != MC_PER_NONE) || (!integer && p->zero != MC_PER_NONE))
+        return mc_fail(diag, MC_USAGE,
+                       "c is %s: c_scale goes with s8, u8, s4, u4, e4m3 and e5m2, zero with the first four",
                        mc_type_text(p->out));
     if ((p->c_scale != MC_PER_NONE && p->c_scale != MC_PER_TENSOR) ||
         (p->zero != MC_PER_NONE && p->zero != MC_PER_TENSOR))

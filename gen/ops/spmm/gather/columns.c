@@ -67,7 +67,7 @@ static void emit_patch(gather_emitter *e, gather_lane_sums k, int r, int pair, i
     int runs = k.columns / k.run, offset = run * k.run + column;
     for (int i = 0; i < pair; i++)
         spmm_gather_run_of_sums(e, column / 4, (r + i) * runs + run, count, sums[i]);
-    columns_load_residual(w, col, offset, count, r * k.row_step, pair);
+    columns_load_residual(w, col, offset, count, r * k.row_step, pair, 1);
     const out_patch patch = {.columns = count, .rows = pair, .sums = {sums[0], sums[1]}, .factor_row = r};
     columns_put(w, factors, &patch, r * k.row_step, offset);
 }

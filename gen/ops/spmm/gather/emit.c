@@ -10,6 +10,8 @@
 
 /* Registers that ptxas 13 takes besides. Without them it spills in order paper for sm_100 and sm_120. */
 enum { PAPER_SPARE = 32, WIDE_SPARE = 16 };
+/* And in the output of 128 columns of floats and 16 rows, where these lie by columns and have residuals. */
+enum { COLUMNS_SPARE = 16 };
 
 /* -- The thread's place ------------------------------------------------------------------------------- */
 
@@ -184,6 +186,11 @@ static void emit_kernel(gather_emitter *e) {
     if (plan->edge.emitted) emit_edge(e, edge);
 }
 
+static bool spares_for_columns(const spmm_plan *plan) {
+    return plan->math.kind->real && spmm_is_tall(&plan->math) && plan->tile_n == 128 && plan->c_columns &&
+           plan->output.residual != OUT_NO_ADDEND;
+}
+
 void spmm_gather_emit(const void *data, mc_builder *b) {
     const gather_plan *plan = data;
     spmm_batch batch = spmm_batch_of(&plan->base);
@@ -197,4 +204,5 @@ void spmm_gather_emit(const void *data, mc_builder *b) {
     if (plan->base.tile_n > 128) b->spare += WIDE_SPARE;
     if (plan->base.shared_bytes) shared_array(b, gather_shared_name(plan), plan->base.shared_bytes, 16);
     emit_kernel(&e);
+    if (spares_for_columns(&plan->base) && b->spare < COLUMNS_SPARE) b->spare = COLUMNS_SPARE;
 }

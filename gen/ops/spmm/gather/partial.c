@@ -249,7 +249,7 @@ static void emit_quads_of_columns(gather_emitter *e, const gather_path *path, qu
     for (int i = 0; i < k.count; i++) {
         emit_add_shares(e, path, &s, at, place_of_slot(e, path, i * k.step));
         int down = row_of_slot(&e->plan->base, i * k.step);
-        columns_load_residual(w, col, 0, 4, down, 1);
+        columns_load_residual(w, col, 0, 4, down, 1, 1);
         columns_put(w, factors, &(out_patch){.columns = 4, .rows = 1, .sums = {s.sum}, .factor_row = i}, down,
                     0);
     }

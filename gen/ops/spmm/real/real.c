@@ -83,9 +83,8 @@ static void check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complai
     if (use.given_values) check_given_values(math, complaints);
 }
 
-/* Warps of a thread block, the one that copies included, whose registers ptxas 13 finds room for, but for a
-   column-major C at V = 16 with a residual or factors by columns. Of 8 bits they have columns joined, or made
-   wider, beside their accumulators, of 32 bits more values. */
+/* Warps of a thread block, the one that copies included, whose registers ptxas 13 finds room for. Of 8
+   bits they have columns joined, or made wider, beside their accumulators, of 32 bits more values. */
 static int most_warps(const spmm_arithmetic *math, int tile_n) {
     bool tall = spmm_is_tall(math);
     int accumulators = tile_n / (tall ? 2 : 4);
@@ -98,6 +97,10 @@ static void check_pairs(const spmm_arithmetic *math, spmm_use use, mc_complaints
     if (warps > most)
         complain(complaints, F_WARPS, "lhs = \"%s\" leaves %d warps no registers for %d columns: at most %d",
                  math->lhs, use.warps, use.tile_n, most - (warps - use.warps));
+    if (math->b_bits == 8 && spmm_is_tall(math) && use.tile_residuals && use.resident)
+        complain(complaints, F_TOGETHER,
+                 "with a residual and resident = \"on\" vec = 16 of lhs = \"%s\" leaves no registers",
+                 math->lhs);
 }
 
 static int value_rows(const spmm_arithmetic *math) { return math->vec; }

@@ -61,7 +61,8 @@ void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *comp
                     .warps = base->warps,
                     .threads = base->threads,
                     .more_registers = out_by_columns(&base->output) || base->output.residual != OUT_NO_ADDEND,
-                    .resident = plan->resident};
+                    .resident = plan->resident,
+                    .tile_residuals = plan->together > 1 && base->output.residual != OUT_NO_ADDEND};
     spmm_check_pairs(&base->math, use, complaints);
     check_split(plan, complaints);
     check_together(plan, complaints);
