@@ -162,7 +162,7 @@ static mc_status put_columns(device_work *work, const dense_search *search, cons
                                    {"cols", search->data.cols},
                                    {"items", segment_count(&search->segments)},
                                    {"segments", search->segments.each}};
-    return work_put(work, "pattern", "step=list", bindings, sizeof bindings / sizeof *bindings, diag);
+    return work_put_step(work, "list", ANY_VEC, bindings, sizeof bindings / sizeof *bindings, diag);
 }
 
 static mc_status make_dense(device_work *work, const void *data, mc_matrix **matrix, mc_diag *diag) {
