@@ -110,7 +110,7 @@ static int64_t count_up(const row_segments *segments, int32_t *counts, int64_t *
     return vectors;
 }
 
-/* The row offsets of HOST, and where each segment's vectors begin, on the device in place of their numbers. */
+/* The row offsets, and where each segment's vectors begin, on the device in place of their numbers. */
 static mc_status number_vectors(device_work *work, dense_search *search, int64_t *row_ptr, mc_diag *diag) {
     const row_segments *segments = &search->segments;
     int32_t *counts = NULL;
