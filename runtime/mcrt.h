@@ -251,8 +251,8 @@ typedef struct mc_device_dense_config {
     int64_t ld;      /* elements from row to row, or from column to column; 0: without gaps */
     mc_address data; /* at a multiple of an element's size */
     /* Elements of u8 that lie as those of data do, mask_ld of them from row to row, or from column to column
-       (0: without gaps): there is a vector where one of its elements is not 0. 0: where its values are not all
-       zero */
+       (0: without gaps): there is a vector where one of its elements is not 0. 0: where its values are not
+       all zero */
     mc_address mask;
     int64_t mask_ld;
 } mc_device_dense_config;

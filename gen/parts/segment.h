@@ -1,4 +1,4 @@
-/* What a warp of kernels over segments takes of a row (parts/segments.h), and what its arrays are sized by. */
+/* What a warp of kernels over segments takes of a row (parts/segments.h): arrays are sized by it. */
 #ifndef MC_PARTS_SEGMENT_H
 #define MC_PARTS_SEGMENT_H
 

@@ -1,17 +1,14 @@
 #include "context/device_work.h"
 #include <stdio.h>
 
+enum { FIELDS_TEXT = 160, WHOLE_TEXT = FIELDS_TEXT + 64 };
+
 mc_status helper_obtain(mc_context *context, const char *family, const char *fields, loaded_kernel **kernel,
                         mc_diag *diag) {
-    enum { FIELDS_TEXT = 200 };
     const char *arch = mc_arch_for(mc_device_get_info(context->device)->capability);
-    char whole[FIELDS_TEXT];
-    mc_kernel *outline = NULL;
+    char whole[WHOLE_TEXT];
     snprintf(whole, sizeof whole, "op=%s arch=%s %s", family, arch != NULL ? arch : "sm_80", fields);
-    mc_status status = mc_kernel_outline_fields(whole, &outline, diag);
-    if (status == MC_OK) status = kernels_obtain(context, mc_kernel_fields(outline), kernel, diag);
-    mc_kernel_destroy(outline);
-    return status;
+    return kernels_obtain(context, whole, kernel, diag);
 }
 
 mc_status work_begin(device_work *work, mc_context *context, void *stream, mc_diag *diag) {
@@ -53,6 +50,13 @@ mc_status work_put(device_work *work, const char *family, const char *fields, co
     if (status != MC_OK) return status;
     work->kernels[work->kernel_count++] = kernel;
     return launch(work, kernel, bindings, count, diag);
+}
+
+mc_status work_put_step(device_work *work, const char *step, int vec, const mc_binding *bindings,
+                        size_t count, mc_diag *diag) {
+    char fields[FIELDS_TEXT];
+    snprintf(fields, sizeof fields, "step=%s element=b4 range=all major=row vec=%d hold=4", step, vec);
+    return work_put(work, "pattern", fields, bindings, count, diag);
 }
 
 mc_status work_end(device_work *work, mc_status status, mc_diag *diag) {

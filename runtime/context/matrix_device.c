@@ -87,15 +87,14 @@ static mc_status upload_places(mc_matrix *matrix, const packed_slots *slots, mc_
 static mc_status put_places(device_work *work, const mc_matrix *matrix, const matrix_packing *packing,
                             mc_address *address, mc_diag *diag) {
     const int64_t count = slot_count(&packing->slots);
-    char fields[FIELDS_TEXT];
-    snprintf(fields, sizeof fields, "step=places vec=%d", matrix->host.vec);
     mc_status status = context_alloc(work->context, (size_t)count * sizeof(vector_place), address, diag);
     const mc_binding bindings[] = {
         {"vectors", (int64_t)packing->vectors},  {"offsets", (int64_t)matrix->offsets},
         {"columns", (int64_t)matrix->columns},   {"places", (int64_t)*address},
         {"row_blocks", matrix->host.row_blocks}, {"slots", count}};
     if (status != MC_OK) return status;
-    return work_put(work, "pattern", fields, bindings, sizeof bindings / sizeof *bindings, diag);
+    return work_put_step(work, "places", matrix->host.vec, bindings, sizeof bindings / sizeof *bindings,
+                         diag);
 }
 
 /* -- A way */

@@ -110,7 +110,7 @@ static int64_t count_up(const row_segments *segments, int32_t *counts, int64_t *
     return vectors;
 }
 
-/* The row offsets of HOST, and where each segment's vectors begin, on the device in place of their numbers. */
+/* The row offsets, and where each segment's vectors begin, on the device in place of their numbers. */
 static mc_status number_vectors(device_work *work, dense_search *search, int64_t *row_ptr, mc_diag *diag) {
     const row_segments *segments = &search->segments;
     int32_t *counts = NULL;
@@ -162,7 +162,7 @@ static mc_status put_columns(device_work *work, const dense_search *search, cons
                                    {"cols", search->data.cols},
                                    {"items", segment_count(&search->segments)},
                                    {"segments", search->segments.each}};
-    return work_put(work, "pattern", "step=list", bindings, sizeof bindings / sizeof *bindings, diag);
+    return work_put_step(work, "list", ANY_VEC, bindings, sizeof bindings / sizeof *bindings, diag);
 }
 
 static mc_status make_dense(device_work *work, const void *data, mc_matrix **matrix, mc_diag *diag) {

@@ -90,7 +90,7 @@ static mc_status put_columns(device_work *work, const mc_device_matrix_config *c
                                    {"each", matrix->host.row_blocks / patterns},
                                    {"items", segment_count(segments)},
                                    {"segments", segments->each}};
-    return work_put(work, "pattern", "step=columns", bindings, sizeof bindings / sizeof *bindings, diag);
+    return work_put_step(work, "columns", ANY_VEC, bindings, sizeof bindings / sizeof *bindings, diag);
 }
 
 /* Of the row block that the first wrong vector is of. */

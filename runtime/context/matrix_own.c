@@ -6,10 +6,7 @@
 #include "base/type.h"
 #include "context/matrix.h"
 
-enum {
-    OWN_GROUP = 32,
-    /* vectors of a group: a whole number of words, whatever the values are */ FIELDS_TEXT = 96
-};
+enum { OWN_GROUP = 32 /* vectors of a group: a whole number of words, whatever the values are */ };
 
 /* -- The values, as a packing ------------------------------------------------------------------------- */
 
@@ -61,7 +58,7 @@ static mc_status number_slots(device_work *work, const matrix_packing *own, int6
     const mc_binding bindings[] = {
         {"vectors", (int64_t)own->vectors}, {"count", count}, {"slots", own->slots.groups * OWN_GROUP}};
     if (own->slots.groups == 0) return MC_OK;
-    return work_put(work, "pattern", "step=number", bindings, sizeof bindings / sizeof *bindings, diag);
+    return work_put_step(work, "number", ANY_VEC, bindings, sizeof bindings / sizeof *bindings, diag);
 }
 
 mc_status matrix_fill_own(device_work *work, mc_matrix *matrix, mc_values_from from, mc_address source,

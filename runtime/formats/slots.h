@@ -20,9 +20,9 @@ typedef struct packed_slots {
 void packed_slots_free(packed_slots *slots);
 /* Of what mc_pack makes of A for KERNEL. SLOTS is the caller's to free, also where it fails. */
 mc_status mc_pack_slots(const mc_kernel *kernel, const mc_vsparse *a, packed_slots *slots, mc_diag *diag);
-/* What follows of A's row offsets alone, for KERNEL, which reads strided-bcrs or strided-bcrs-int4: PACKED has
-   row_ptr, and the other arrays without data; SLOTS has all but its vectors. Both are the caller's to free,
-   also where it fails. */
+/* What follows of A's row offsets alone, for KERNEL, which reads strided-bcrs or strided-bcrs-int4: PACKED
+   has row_ptr, and the other arrays without data; SLOTS has all but its vectors. Both are the caller's to
+   free, also where it fails. */
 mc_status strided_outline(const mc_kernel *kernel, const mc_vsparse *a, mc_strided *form, mc_packed *packed,
                           packed_slots *slots, mc_diag *diag);
 /* Puts the values that lie in PACKED, the array of SLOTS, into A, of whose pattern it is. */

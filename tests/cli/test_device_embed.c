@@ -243,6 +243,34 @@ static void test_write_on(void) {
     CHECK(fake->alive == 0, "%d", fake->alive);
 }
 
+/* On a stream, which is waited for; one that is being captured is refused before anything is put on it. */
+static void test_read_on(void) {
+    char got[4] = "";
+    mc_device *device = open_device("cuda:0");
+    void *stream = &handles[CALLERS_STREAM], *own = NULL;
+    uint64_t address;
+    expect(mc_device_alloc(device, 4, &address, diag), MC_OK, "");
+    expect(mc_device_upload(device, address, "abc", 4, diag), MC_OK, "");
+    fresh();
+    expect(mc_device_read_on(device, address, got, 4, stream, diag), MC_OK, "");
+    expect_log(
+        "cuCtxSetCurrent 0\ncuMemcpyDtoHAsync_v2 4 stream the caller's\ncuStreamSynchronize the caller's\n");
+    CHECK(strcmp(got, "abc") == 0, "%s", got);
+    expect(mc_device_read_on(device, address, got, 0, stream, diag), MC_OK, "");
+    expect_log("");
+    expect(mc_device_check_stream(device, stream, diag), MC_OK, "");
+    fake->captured = 1;
+    expect(mc_device_check_stream(device, stream, diag), MC_CANNOT, "the stream is being captured");
+    fake->captured = 0;
+    fresh();
+    expect(mc_device_own_stream(device, &own, diag), MC_OK, "");
+    expect_log("cuCtxSetCurrent 0\n"); /* made by the upload */
+    CHECK(own != NULL && own != stream);
+    mc_device_free(device, address);
+    mc_device_close(device);
+    CHECK(fake->alive == 0, "%d", fake->alive);
+}
+
 static void test_graph(void) {
     static const float elapsed[] = {0.25f, 1.5f, 0.75f};
     mc_device *device = open_device("cuda:0");
@@ -363,6 +391,7 @@ int main(int argc, char **argv) {
         test_write();
         test_upload();
         test_write_on();
+        test_read_on();
         test_graph();
         test_every_failure();
     }

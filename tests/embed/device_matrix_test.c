@@ -6,6 +6,7 @@
 #include "base/element.h"
 #include "context/device_pack.h"
 #include "context/matrix.h"
+#include "device/cuda.h"
 #include "packed_kernels.h"
 #include "product.h"
 
@@ -32,7 +33,7 @@ static bool has_last(int64_t block, int64_t col) { return block == 5 && col == 2
 
 /* A row block of more than a segment of 1024, and one of several in a launch's thread block. */
 static const shape shapes[] = {
-    {"mixed", 7, 100, has_some}, {"no vectors", 4, 50, has_none},     {"one full row", 6, 1100, has_one_row},
+    {"mixed", 7, 100, has_some}, {"no vectors", 4, 50, has_none},    {"one full row", 6, 1100, has_one_row},
     {"last", 6, 2101, has_last}, {"no row blocks", 0, 40, has_some}, {"no columns", 3, 0, has_some},
     {"long", 3, 1500, has_some},
 };
@@ -42,7 +43,8 @@ static mc_vsparse make_host(mc_type type, int vec, const shape *s) {
     int64_t vectors = 0, v = 0;
     for (int64_t b = 0; b < s->row_blocks; b++)
         for (int64_t j = 0; j < s->cols; j++) vectors += s->has(b, j);
-    if (!worked("create", mcrt_vsparse_create(type, vec, s->row_blocks, s->cols, vectors, &host, diag))) exit(1);
+    if (!worked("create", mcrt_vsparse_create(type, vec, s->row_blocks, s->cols, vectors, &host, diag)))
+        exit(1);
     for (int64_t b = 0; b < s->row_blocks; host.row_ptr[++b] = v)
         for (int64_t j = 0; j < s->cols; j++)
             if (s->has(b, j)) host.col_idx[v++] = (int32_t)j;
@@ -143,7 +145,8 @@ static void *make_mask(const mc_vsparse *host, dense_kind kind, size_t *bytes) {
         for (int64_t j = 0; j < host->cols; j++) mask[place_in(host, kind, i, j)] = 0;
     for (int64_t b = 0; b < host->row_blocks; b++)
         for (int64_t v = host->row_ptr[b]; v < host->row_ptr[b + 1]; v++)
-            mask[place_in(host, kind, b * host->vec + v % host->vec, host->col_idx[v])] = (uint8_t)(1 << v % 8);
+            mask[place_in(host, kind, b * host->vec + v % host->vec, host->col_idx[v])] =
+                (uint8_t)(1 << v % 8);
     return mask;
 }
 
@@ -248,7 +251,8 @@ static void set_values(mc_matrix *matrix, const mc_vsparse *fresh, int turn) {
     free(source);
 }
 
-static void try_values(mc_matrix *matrix, const matrix_packing *packing, mc_vsparse *fresh, const char *text) {
+static void try_values(mc_matrix *matrix, const matrix_packing *packing, mc_vsparse *fresh,
+                       const char *text) {
     const int64_t most = mc_pack_most(packing->kernel, fresh->type);
     for (int turn = 0; turn < 4; turn++) {
         char what[400];
@@ -278,7 +282,8 @@ static void try_packing(mc_matrix *matrix, const mc_kernel *kernel, mc_vsparse *
 }
 
 /* False: there is no such kernel. */
-static bool try_kernel(const char *fields, const char *type_field, const shape *s, bool whole, int *made_there) {
+static bool try_kernel(const char *fields, const char *type_field, const shape *s, bool whole,
+                       int *made_there) {
     mc_kernel *kernel = NULL;
     mc_type type = MC_F32;
     char text[300];
@@ -320,8 +325,10 @@ static void test_formats(void) {
     (void)HEIGHTS(packed_masks, NULL, 16);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         CHECK(try_kernel("op=spmm lhs=u8 rhs=s8 heads=off stride=32", "lhs", &shapes[i], false, &made_there));
-        CHECK(try_kernel("op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64 split=4 stride=64", "lhs", &shapes[i], true, &made_there));
-        CHECK(try_kernel("op=spmm mma=int4 lhs=s12 rhs=s4 digits=offset stride=64 vec=4", "lhs", &shapes[i], true, &made_there));
+        CHECK(try_kernel("op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64 split=4 stride=64", "lhs", &shapes[i],
+                         true, &made_there));
+        CHECK(try_kernel("op=spmm mma=int4 lhs=s12 rhs=s4 digits=offset stride=64 vec=4", "lhs", &shapes[i],
+                         true, &made_there));
     }
 }
 
@@ -348,7 +355,8 @@ static void test_zeros(void) {
     enum { COUNT = sizeof halves / sizeof *halves };
     mc_matrix *host = NULL, *device = NULL;
     const mc_dense_config on_host = {sizeof on_host, MC_F16, 1, 2, COUNT / 2, 0, halves};
-    mc_device_dense_config config = {.size = sizeof config, .type = MC_F16, .vec = 1, .rows = 2, .cols = COUNT / 2};
+    mc_device_dense_config config = {
+        .size = sizeof config, .type = MC_F16, .vec = 1, .rows = 2, .cols = COUNT / 2};
     config.data = on_device(halves, sizeof halves);
     (void)worked("host", mc_matrix_from_dense(context, &on_host, &host, diag));
     (void)worked("device", mc_matrix_from_device_dense(context, &config, NULL, &device, diag));
@@ -382,11 +390,22 @@ static void test_kinds(void) {
     mc_matrix_destroy(matrix);
     mc_vsparse_free(&host);
     static const int32_t row_ptr[] = {0, 2, 3, 3, 5}, col_idx[] = {0, 4, 2, 1, 3};
-    const mc_matrix_config on_host = {.size = sizeof on_host, .type = MC_F16, .vec = 1, .rows = 4, .cols = 5,
-                                      .row_ptr = row_ptr, .col_idx = col_idx, .patterns = 2};
-    mc_device_matrix_config config = {.size = sizeof config, .type = MC_F16, .vec = 1, .rows = 4, .cols = 5,
+    const mc_matrix_config on_host = {.size = sizeof on_host,
+                                      .type = MC_F16,
+                                      .vec = 1,
+                                      .rows = 4,
+                                      .cols = 5,
+                                      .row_ptr = row_ptr,
+                                      .col_idx = col_idx,
+                                      .patterns = 2};
+    mc_device_matrix_config config = {.size = sizeof config,
+                                      .type = MC_F16,
+                                      .vec = 1,
+                                      .rows = 4,
+                                      .cols = 5,
                                       .row_ptr = on_device(row_ptr, sizeof row_ptr),
-                                      .col_idx = on_device(col_idx, sizeof col_idx), .patterns = 2};
+                                      .col_idx = on_device(col_idx, sizeof col_idx),
+                                      .patterns = 2};
     mc_matrix *want = NULL;
     (void)worked("host", mc_matrix_create(context, &on_host, &want, diag));
     (void)worked("device", mc_matrix_from_device(context, &config, NULL, &matrix, diag));
@@ -411,15 +430,24 @@ typedef struct wrong_bcrs {
 static void check_refusal(const wrong_bcrs *w, mc_type type, const char *message) {
     mc_diag *said = mc_diag_create();
     mc_matrix *matrix = NULL;
-    const mc_matrix_config on_host = {.size = sizeof on_host, .type = type, .vec = 1, .rows = 3, .cols = WRONG_COLS,
-                                      .row_ptr = w->row_ptr, .col_idx = w->col_idx, .values = w->values};
-    mc_device_matrix_config config = {.size = sizeof config, .type = type, .vec = 1, .rows = 3, .cols = WRONG_COLS};
+    const mc_matrix_config on_host = {.size = sizeof on_host,
+                                      .type = type,
+                                      .vec = 1,
+                                      .rows = 3,
+                                      .cols = WRONG_COLS,
+                                      .row_ptr = w->row_ptr,
+                                      .col_idx = w->col_idx,
+                                      .values = w->values};
+    mc_device_matrix_config config = {
+        .size = sizeof config, .type = type, .vec = 1, .rows = 3, .cols = WRONG_COLS};
     config.row_ptr = on_device(w->row_ptr, sizeof w->row_ptr);
     config.col_idx = on_device(w->col_idx, sizeof w->col_idx);
     config.values = on_device(w->values, sizeof w->values);
     CHECK(mc_matrix_create(context, &on_host, &matrix, said) == MC_FORMAT, "%s", message);
-    CHECK(mc_matrix_from_device(context, &config, NULL, &matrix, diag) == MC_FORMAT && matrix == NULL, "%s", message);
-    CHECK(strcmp(mc_diag_text(said), mc_diag_text(diag)) == 0, "\"%s\", on the host \"%s\"", mc_diag_text(diag), mc_diag_text(said));
+    CHECK(mc_matrix_from_device(context, &config, NULL, &matrix, diag) == MC_FORMAT && matrix == NULL, "%s",
+          message);
+    CHECK(strcmp(mc_diag_text(said), mc_diag_text(diag)) == 0, "\"%s\", on the host \"%s\"",
+          mc_diag_text(diag), mc_diag_text(said));
     CHECK_TEXT(mc_diag_text(diag), message);
     mc_diag_clear(diag);
     mc_diag_destroy(said);
@@ -462,10 +490,15 @@ static void check_wrong_dense(bool by_columns) {
     enum { ROWS = 4, COLS = 1500 };
     static int16_t rows[ROWS * COLS], lines[ROWS * COLS];
     memset(rows, 0, sizeof rows);
-    rows[3 * COLS + 2] = 4000, rows[1 * COLS + 1400] = 2048, rows[1 * COLS + 1401] = -3000, rows[2 * COLS] = 9000;
+    rows[3 * COLS + 2] = 4000, rows[1 * COLS + 1400] = 2048, rows[1 * COLS + 1401] = -3000,
+                    rows[2 * COLS] = 9000;
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLS; j++) lines[by_columns ? j * ROWS + i : i * COLS + j] = rows[i * COLS + j];
-    mc_device_dense_config config = {.size = sizeof config, .type = MC_S12, .vec = 4, .rows = ROWS, .cols = COLS,
+    mc_device_dense_config config = {.size = sizeof config,
+                                     .type = MC_S12,
+                                     .vec = 4,
+                                     .rows = ROWS,
+                                     .cols = COLS,
                                      .major = by_columns ? MC_MAJOR_COLUMN : MC_MAJOR_ROW};
     mc_matrix *matrix = NULL;
     config.data = on_device(lines, sizeof lines);
@@ -485,8 +518,12 @@ static void test_usage(void) {
         {{.type = MC_S64, .vec = 1, .rows = 3, .cols = 3, .row_ptr = 256}, MC_CANNOT, "type is s64"},
         {{.type = MC_F16, .vec = 1, .rows = 3, .cols = 3}, MC_USAGE, "row_ptr is 0"},
         {{.type = MC_F16, .vec = 1, .rows = 3, .cols = 3, .row_ptr = 258}, MC_CANNOT, "row_ptr is 0x102"},
-        {{.type = MC_F16, .vec = 1, .rows = 3, .cols = 3, .row_ptr = 256, .values = 257}, MC_CANNOT, "values is 0x101"},
-        {{.type = MC_F16, .vec = 1, .rows = 3, .cols = 3, .row_ptr = 256, .patterns = 2}, MC_USAGE, "patterns is 2"},
+        {{.type = MC_F16, .vec = 1, .rows = 3, .cols = 3, .row_ptr = 256, .values = 257},
+         MC_CANNOT,
+         "values is 0x101"},
+        {{.type = MC_F16, .vec = 1, .rows = 3, .cols = 3, .row_ptr = 256, .patterns = 2},
+         MC_USAGE,
+         "patterns is 2"},
     };
     static const struct {
         mc_device_dense_config config;
@@ -496,10 +533,22 @@ static void test_usage(void) {
         {{.type = MC_F16, .vec = 2, .rows = 3, .cols = 3, .data = 256}, MC_USAGE, "rows is 3"},
         {{.type = MC_F16, .vec = 2, .rows = 4, .cols = 3}, MC_USAGE, "data is 0"},
         {{.type = MC_F16, .vec = 2, .rows = 4, .cols = 3, .data = 257}, MC_CANNOT, "data is 0x101"},
-        {{.type = MC_F16, .vec = 2, .rows = 4, .cols = 3, .data = 256, .ld = 2}, MC_USAGE, "ld is 2, must be 3, the columns"},
-        {{.type = MC_F16, .vec = 2, .rows = 4, .cols = 3, .data = 256, .major = MC_MAJOR_COLUMN, .mask_ld = 3}, MC_USAGE, "mask_ld is 3, must be 4, the rows"},
+        {{.type = MC_F16, .vec = 2, .rows = 4, .cols = 3, .data = 256, .ld = 2},
+         MC_USAGE,
+         "ld is 2, must be 3, the columns"},
+        {{.type = MC_F16,
+          .vec = 2,
+          .rows = 4,
+          .cols = 3,
+          .data = 256,
+          .major = MC_MAJOR_COLUMN,
+          .mask_ld = 3},
+         MC_USAGE,
+         "mask_ld is 3, must be 4, the rows"},
         {{.type = MC_S4, .vec = 2, .rows = 4, .cols = 3, .data = 256}, MC_USAGE, "ld is 3, must be even"},
-        {{.type = MC_S4, .vec = 2, .rows = 4, .cols = 3, .data = 256, .major = (mc_major)2}, MC_USAGE, "major is 2"},
+        {{.type = MC_S4, .vec = 2, .rows = 4, .cols = 3, .data = 256, .major = (mc_major)2},
+         MC_USAGE,
+         "major is 2"},
     };
     mc_matrix *matrix = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -512,7 +561,8 @@ static void test_usage(void) {
     for (size_t i = 0; i < sizeof dense / sizeof *dense; i++) {
         mc_device_dense_config config = dense[i].config;
         config.size = sizeof config;
-        CHECK(mc_matrix_from_device_dense(context, &config, NULL, &matrix, diag) == dense[i].status, "row %zu", i);
+        CHECK(mc_matrix_from_device_dense(context, &config, NULL, &matrix, diag) == dense[i].status,
+              "row %zu", i);
         CHECK_TEXT(mc_diag_text(diag), dense[i].message);
         mc_diag_clear(diag);
     }
@@ -526,7 +576,8 @@ static void test_digits(void) {
     mc_kernel *kernel = NULL;
     matrix_packing *packing = NULL;
     context_visit visit;
-    if (!worked("kernel", mc_kernel_from_fields("op=spmm lhs=s16 rhs=s8 digits=balanced", &kernel, diag))) return;
+    if (!worked("kernel", mc_kernel_from_fields("op=spmm lhs=s16 rhs=s8 digits=balanced", &kernel, diag)))
+        return;
     mc_vsparse host = make_host(MC_S16, 8, &shapes[0]);
     fill(&host, 5, mc_pack_most(kernel, MC_S16));
     mc_matrix *matrix = from_device(&host, false);
@@ -549,7 +600,12 @@ static void test_digits(void) {
 
 /* -- Plans */
 
-static const product_kind kind = {"f16", MC_F16, 8, .row_blocks = 6, .cols = 100, .sparsity = 0.6,
+static const product_kind kind = {"f16",
+                                  MC_F16,
+                                  8,
+                                  .row_blocks = 6,
+                                  .cols = 100,
+                                  .sparsity = 0.6,
                                   .config = {.b = MC_F16, .c = MC_F16, .n = 40}};
 
 /* P's matrix becomes one from device memory. */
@@ -588,13 +644,55 @@ static void test_plans(void) {
     product_close(&p);
 }
 
+/* New values and an execution in one graph. The driver that is the simulator runs what it captures. */
+static void test_graph(void) {
+    const cuda_driver *driver = NULL;
+    const char *why = "";
+    context_visit visit;
+    cuda_stream stream = NULL;
+    cuda_graph graph = NULL;
+    product p;
+    CHECK(cuda_driver_get(&driver, &why) == CUDA_READY, "%s", why);
+    if (driver == NULL || !open_product(&p) || !product_plan(&p)) return;
+    set_values(p.matrix, &p.host, 0); /* makes what it needs */
+    mc_vsparse_fill(&p.host, MC_VALUES_FULL, 60, NULL);
+    mc_device_values values = {.size = sizeof values,
+                               .address = on_device(p.host.values, value_bytes(&p.host))};
+    product_poison(&p);
+    (void)worked("enter", context_enter(context, &visit, diag));
+    (void)worked("stream", CUDA_CALL(driver, diag, StreamCreate, &stream, 1));
+    (void)worked("capture", CUDA_CALL(driver, diag, StreamBeginCapture, stream, 0));
+    (void)worked("set", mc_matrix_set_device_values(p.matrix, &values, stream, diag));
+    (void)worked("execute", mc_execute(p.plan, &p.args, p.workspace, stream, diag));
+    (void)worked("end", CUDA_CALL(driver, diag, StreamEndCapture, stream, &graph));
+    (void)worked("graph", CUDA_CALL(driver, diag, GraphDestroy, graph));
+    (void)worked("stream", CUDA_CALL(driver, diag, StreamDestroy, stream));
+    context_leave(context, &visit);
+    product_compare(&p);
+    mc_memory_destroy(context, values.address);
+    product_close(&p);
+}
+
+/* The library asks for its helpers by all fields, in their order: so the cache keeps them. */
+static void test_fields(void) {
+    int helpers = 0;
+    for (const loaded_kernel *k = context->kernels; k != NULL; k = k->next) {
+        if (strncmp(k->fields, "op=pa", 5) != 0 && strncmp(k->fields, "op=values", 9) != 0) continue;
+        CHECK(strcmp(k->fields, mc_kernel_fields(k->kernel)) == 0, "%s, not %s", k->fields,
+              mc_kernel_fields(k->kernel));
+        helpers++;
+    }
+    CHECK(helpers > 3, "%d", helpers);
+}
+
 /* -- Where memory ends: after each allocation in turn */
 
 static int allocations_left, allocations_open;
 
 static mc_address allocate(void *user, size_t bytes) {
     mc_address address = 0;
-    if (allocations_left == 0 || mc_memory_create(*(mc_context **)user, bytes, &address, NULL) != MC_OK) return 0;
+    if (allocations_left == 0 || mc_memory_create(*(mc_context **)user, bytes, &address, NULL) != MC_OK)
+        return 0;
     allocations_left--;
     allocations_open++;
     return address;
@@ -621,8 +719,13 @@ static mc_status make_and_pack(const mc_kernel *kernel, const mc_device_dense_co
 }
 
 static void test_memory(const char *device) {
-    const mc_context_config config = {.size = sizeof config, .device = device, .cache = MC_CACHE_MEMORY, .records = "",
-                                      .allocate = allocate, .release = release, .memory_user = &context};
+    const mc_context_config config = {.size = sizeof config,
+                                      .device = device,
+                                      .cache = MC_CACHE_MEMORY,
+                                      .records = "",
+                                      .allocate = allocate,
+                                      .release = release,
+                                      .memory_user = &context};
     mc_context *usual = context;
     mc_kernel *kernel = NULL;
     mc_status status = MC_NOMEM;
@@ -652,7 +755,8 @@ static void test_memory(const char *device) {
 
 int main(int argc, char **argv) {
     const char *device = argc > 1 ? argv[1] : "sim";
-    const mc_context_config config = {.size = sizeof config, .device = device, .cache = MC_CACHE_MEMORY, .records = ""};
+    const mc_context_config config = {
+        .size = sizeof config, .device = device, .cache = MC_CACHE_MEMORY, .records = ""};
     diag = mc_diag_create();
     if (worked("mc_context_create", mc_context_create(&config, &context, diag))) {
         test_kinds();
@@ -662,6 +766,8 @@ int main(int argc, char **argv) {
         test_usage();
         test_digits();
         test_plans();
+        test_fields();
+        if (strncmp(device, "cuda", 4) == 0) test_graph();
         test_memory(device);
         test_dense();
         test_formats();

@@ -45,7 +45,8 @@ static mc_address take(void *user, size_t bytes) {
     (void)user;
     while (i < POOL && pool[i].address != 0 && (pool[i].used || pool[i].bytes != bytes)) i++;
     if (i == POOL) return 0;
-    if (pool[i].address == 0 && mc_memory_create(pool_context, bytes, &pool[i].address, NULL) != MC_OK) return 0;
+    if (pool[i].address == 0 && mc_memory_create(pool_context, bytes, &pool[i].address, NULL) != MC_OK)
+        return 0;
     pool[i].bytes = bytes;
     pool[i].used = true;
     return pool[i].address;
@@ -199,14 +200,16 @@ static mc_status try_form(bench *t, const struct form *form, const char *memory)
     mc_status status = time_maker(t, make_bcrs, bcrs);
     if (status == MC_OK) status = time_maker(t, make_dense, dense);
     if (status == MC_OK)
-        printf("%-4s memory of %s: BCRS %.1f us, dense and mask %.1f, packing %.1f; %.1f from BCRS, %.1f from dense and mask\n",
+        printf("%-4s memory of %s: BCRS %.1f us, dense and mask %.1f, packing %.1f; %.1f from BCRS, %.1f "
+               "from dense and mask\n",
                mc_type_text(form->type), memory, bcrs[0], dense[0], bcrs[1], bcrs[0] + bcrs[1],
                dense[0] + dense[1]);
     return status;
 }
 
 static mc_status run(bench *t, const char *device, bool pooled, int64_t rows, int64_t cols, double sparsity) {
-    mc_context_config config = {.size = sizeof config, .device = device, .cache = MC_CACHE_MEMORY, .records = ""};
+    mc_context_config config = {
+        .size = sizeof config, .device = device, .cache = MC_CACHE_MEMORY, .records = ""};
     if (pooled) config.allocate = take, config.release = give;
     mc_status status = mc_context_create(&config, &t->context, t->diag);
     pool_context = t->context;
@@ -229,7 +232,8 @@ static mc_status run(bench *t, const char *device, bool pooled, int64_t rows, in
 
 int main(int argc, char **argv) {
     if (argc != 5) return fprintf(stderr, "usage: pack_strided_gpu DEVICE ROWS COLS SPARSITY\n"), 2;
-    if (strncmp(argv[1], "cuda", 4) == 0 && mc_device_cuda_count() == 0) return printf("SKIPPED: no GPU\n"), 77;
+    if (strncmp(argv[1], "cuda", 4) == 0 && mc_device_cuda_count() == 0)
+        return printf("SKIPPED: no GPU\n"), 77;
     bench t = {.diag = mc_diag_create()};
     mc_status status = MC_OK;
     for (int pooled = 0; pooled < 2 && status == MC_OK; pooled++)

@@ -7,13 +7,14 @@ typedef struct strided_emitter {
     mc_builder *b;
     const strided_plan *plan;
     segment_place place;
-    mc_reg columns, col_idx, vectors, values;
-    mc_reg heads;                /* slots of the row block's heads */
-    mc_reg head, tail;           /* what is added to a slot's number in the row block: in its heads, behind */
-    mc_reg count, all;           /* vectors of the row block, and slots */
-    mc_reg begin;                /* its first vector */
-    mc_reg group_bytes, ones_at; /* of packed values */
-    mc_reg slot;                 /* the lane's in this turn, counted in the row block */
+    mc_reg columns, col_idx, vectors;
+    mc_reg values;      /* the first group's ones */
+    mc_reg heads;       /* slots of the row block's heads */
+    mc_reg head, tail;  /* what is added to a slot's number in the row block: in its heads, behind */
+    mc_reg count, all;  /* vectors of the row block, and slots */
+    mc_reg begin;       /* its first vector */
+    mc_reg group_bytes; /* of packed values */
+    mc_reg slot;        /* the lane's in this turn, counted in the row block */
 } strided_emitter;
 
 typedef struct held_slot {
@@ -51,9 +52,10 @@ static void begin(strided_emitter *e, mc_label end) {
     e->col_idx = load_array(b, "col_idx");
     e->vectors = load_array(b, "vectors");
     e->group_bytes = load_shape(b, "group_bytes", ones);
-    e->ones_at = load_shape(b, "ones_at", ones);
-    if (ones)
-        e->values = add_s64(b, "all_ones", load_array(b, "values"), cvt_s64(b, "ones_behind", e->ones_at));
+    if (ones) {
+        mc_reg behind = cvt_s64(b, "ones_behind", load_shape(b, "ones_at", true));
+        e->values = add_s64(b, "all_ones", load_array(b, "values"), behind);
+    }
     e->slot = carried(b, "slot", add_s32(b, "first_slot", e->place.first, e->place.lane));
 }
 
@@ -88,7 +90,7 @@ static void store_byte(strided_emitter *e, const held_slot *held) {
     mc_builder *b = e->b;
     mc_reg group = shr_u32(b, "group", held->slot, I(log2_of(MC_GROUP_SLOTS)));
     mc_reg in_group = and_b32(b, "in_group", held->slot, I(MC_GROUP_SLOTS - 1));
-    mc_reg ones = mad_wide(b, "ones_at", group, e->group_bytes, e->values);
+    mc_reg ones = mad_wide(b, "group_ones", group, e->group_bytes, e->values);
     mc_reg at = add_s64(b, "one_at", ones, cvt_s64(b, "one_behind", in_group));
     mc_reg is_vector = setp_ge(b, "is_one", held->vector, I(0));
     EMIT_IF(b, held->is_there, stg_b8, AT(at, 0), selp_b32(b, "one", I(1), I(0), is_vector));
@@ -116,7 +118,7 @@ static void store_halves(strided_emitter *e, const held_slot *held) {
         mc_reg half = shr_u32(b, "half_group", held->slot, I(log2_of(MC_GROUP_SLOTS)));
         in_group = mad_s32(b, "of_register", and_b32(b, "register", half, I(1)), I(of_register), in_group);
     }
-    mc_reg ones = mad_wide(b, "ones_at", number, e->group_bytes, e->values);
+    mc_reg ones = mad_wide(b, "group_ones", number, e->group_bytes, e->values);
     mc_reg at = add_s64(b, "one_at", ones, cvt_s64(b, "one_behind", in_group));
     mc_reg in_eight = and_b32(b, "in_eight_slots", held->slot, I(MC_NIBBLES - 1));
     mc_reg is_first = setp_eq_and(b, "is_first", in_eight, I(0), held->is_there);

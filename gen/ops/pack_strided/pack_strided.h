@@ -1,6 +1,6 @@
-/* The family `pack_strided`: columns, and which vector each slot holds, of strided-bcrs and strided-bcrs-int4,
- * out of a pattern in device memory. No operator of the runtime: matrices made from device memory launch it
- * (docs/matrices.md). Values are put in place by the family `values`.
+/* The family `pack_strided`: columns, and which vector each slot holds, of strided-bcrs and
+ * strided-bcrs-int4, out of a pattern in device memory. No operator of the runtime: matrices made from
+ * device memory launch it (docs/matrices.md). Values are put in place by the family `values`.
  *
  *   pack_strided.c  schema, contract, names, the family
  *   kernel.c        the kernel */
