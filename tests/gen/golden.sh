@@ -36,6 +36,7 @@ reference sddmm
 reference quantise
 reference softmax
 reference values
+reference pack_windowed
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90
@@ -141,4 +142,8 @@ spec=$(dirname "$spec")/values_f16.lua
 golden values --set hold=1
 golden values_offset --set lhs=s16 --set unit=byte --set digits=offset --set vec=4 --set from=rows --set hold=1 --arch sm_90
 golden values_halves --set lhs=s4 --set unit=half --set from=columns --set hold=1 --arch sm_90
+spec=$(dirname "$spec")/pack_windowed.lua
+golden pack_windowed_choose
+golden pack_windowed_place --set task=place --set ones=on
+golden pack_windowed_words --set task=place --set padding=words --set tile=128 --arch sm_90
 exit $failed

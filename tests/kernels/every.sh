@@ -53,11 +53,13 @@ sddmm_list() { # SPEC
     done
 }
 
-# These have no sweeps: their tests are all in CTest (tests/kernels/quantise_test.c, softmax_test.c, tests/embed/values_test.c).
+# These have no sweeps: their tests are all in CTest (tests/kernels/quantise_test.c, softmax_test.c, tests/embed/values_test.c,
+# device_pack_windowed_test.c).
 quantise_list() { :; }
 dequantise_list() { :; }
 softmax_list() { :; }
 values_list() { :; }
+pack_list() { :; }
 
 list() {
     for spec in "$source"/specs/*.lua; do "$(basename "$spec" | cut -d_ -f1)_list" "$spec"; done
