@@ -33,9 +33,9 @@ int64_t windowed_span(const mc_ring *ring, int64_t cols) {
 /* With spare slots it is given up beyond ceil(vectors / 32). Without, a stride is not full in two cases:
      - The pool lacked vectors because of windows. All of the pool is taken then, so that the next such stride
        begins at least `span` windows further on.
-     - All vectors left are in the pool. They take as few strides as can be, and begin behind the windows of all
-       strides of the first kind.
-   So these are at most as many as there are spans of windows, together with one for the rest of a division. */
+     - All vectors left are in the pool. They take as few strides as can be, and begin behind the windows of
+       all strides of the first kind.
+   So of the first kind there is one less, at most, than spans of windows. */
 int64_t windowed_most_strides(const mc_ring *ring, int64_t cols, int64_t vectors) {
     if (vectors == 0) return 0;
     int64_t windows = (cols + ring->window - 1) / ring->window, span = windowed_span(ring, cols);

@@ -213,6 +213,72 @@ static void try_kernels(mc_context *context, size_t first, size_t step) {
     }
 }
 
+/* -- Refusals ----------------------------------------------------------------------------------------- */
+
+static void refuse(mc_context *context, const mc_kernel *kernel, mc_type type, int vec, mc_status want,
+                   const char *message) {
+    static const struct pattern small = {"refused", half, 3, 200};
+    device_packed packed = {0};
+    context_visit visit;
+    mc_vsparse host = make_host(&small, type, vec);
+    device_pattern pattern = upload_pattern(context, &host);
+    (void)context_enter(context, &visit, diag);
+    mc_status status = device_pack_windowed(context, &pattern, type, kernel, NULL, &packed, diag);
+    context_leave(context, &visit);
+    CHECK(status == want, "%s: %s", message, mc_status_text(status));
+    CHECK_TEXT(mc_diag_text(diag), message);
+    CHECK(packed.shape.array_count == 0 && packed.arrays[0] == 0 && packed.slots.pieces == NULL);
+    mc_diag_clear(diag);
+    mc_memory_destroy(context, pattern.offsets);
+    mc_memory_destroy(context, pattern.columns);
+    mc_vsparse_free(&host);
+}
+
+enum { MEMORIES = 7 /* allocations of a call */ };
+
+/* Memory that is there LEFT times more. */
+typedef struct short_memory {
+    mc_context *from;
+    int left, held;
+} short_memory;
+
+static mc_address take_memory(void *user, size_t bytes) {
+    short_memory *m = user;
+    mc_address address = 0;
+    if (m->left-- <= 0 || mc_memory_create(m->from, bytes, &address, NULL) != MC_OK) return 0;
+    m->held++;
+    return address;
+}
+
+static void give_memory(void *user, mc_address address) {
+    short_memory *m = user;
+    m->held--;
+    mc_memory_destroy(m->from, address);
+}
+
+static void test_refusals(const char *device) {
+    short_memory memory = {0};
+    mc_context *context = NULL;
+    mc_kernel *kernel = NULL;
+    mc_context_config config = {
+        .size = sizeof config, .device = device, .cache = MC_CACHE_MEMORY, .records = ""};
+    config.allocate = take_memory, config.release = give_memory, config.memory_user = &memory;
+    (void)worked("context", mc_context_create(&config, &context, diag));
+    memory.from = context;
+    (void)worked("kernel", mc_kernel_from_fields(kernels[6], &kernel, diag));
+    memory.left = 100;
+    refuse(context, kernel, MC_S8, 8, MC_CANNOT, "made for lhs = f16, the matrix holds s8");
+    refuse(context, kernel, MC_F16, 4, MC_CANNOT, "made for vec = 8, the matrix has 4");
+    const int before = memory.held;
+    for (int left = 0; left < MEMORIES; left++) {
+        memory.left = left;
+        refuse(context, kernel, MC_F16, 8, MC_NOMEM, "no memory for");
+        CHECK(memory.held == before, "%d: %d addresses are held", left, memory.held - before);
+    }
+    mc_kernel_destroy(kernel);
+    mc_context_destroy(context);
+}
+
 /* -- Room for strides --------------------------------------------------------------------------------- */
 
 /* Columns of a row block of chance: dense and sparse stretches, of all bank classes and of a few. */
@@ -266,6 +332,7 @@ static void try_device(const char *device, size_t first, size_t step) {
 int main(int argc, char **argv) {
     diag = mc_diag_create();
     test_most_strides();
+    test_refusals(argc > 1 ? argv[1] : "sim");
     try_device(argc > 1 ? argv[1] : "sim", 0, 1);
     if (argc <= 1) {
         try_device("sim:reversed", 0, 5);

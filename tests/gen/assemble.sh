@@ -2,7 +2,7 @@
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | pattern | pack_strided], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | pattern | pack_strided | pack_windowed], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -498,6 +498,22 @@ defaults_list() {
             # For sm_120 ptxas 13 spills 40 bytes of a ring kernel of 16 warps of integers with V below 8.
             [ "$arch" = sm_120 ] && [ $vec != 8 ] && grep -q '"tma"' "$spec" && ! has_floats && continue
             echo "$arch 0 $(basename "$spec")-$vec --set vec=$vec"
+        done
+    done
+}
+
+# All that there are.
+pack_windowed_list() {
+    local arch padding ones tile
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        echo "$arch 0 choose"
+        for padding in banks zeros words; do
+            for ones in off on; do
+                [ $padding$ones = wordson ] && continue
+                for tile in 32 64 128; do
+                    echo "$arch 0 $padding$ones$tile --set task=place --set padding=$padding --set ones=$ones --set tile=$tile"
+                done
+            done
         done
     done
 }

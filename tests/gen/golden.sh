@@ -41,6 +41,7 @@ reference optimise
 reference spmmt
 reference pattern
 reference pack_strided
+reference pack_windowed
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90
@@ -167,4 +168,8 @@ golden pattern_places --set step=places
 spec=$(dirname "$spec")/pack_strided.lua
 golden pack_strided --set hold=1
 golden pack_strided_halves --set ones=halves --set group=64 --set index=shuffled --set hold=1 --arch sm_90
+spec=$(dirname "$spec")/pack_windowed.lua
+golden pack_windowed_choose
+golden pack_windowed_place --set task=place --set ones=on
+golden pack_windowed_words --set task=place --set padding=words --set tile=128 --arch sm_90
 exit $failed

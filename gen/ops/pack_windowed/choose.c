@@ -109,14 +109,19 @@ static void begin(row_emitter *r) {
 
 /* -- A stride ----------------------------------------------------------------------------------------- */
 
-/* With slots left empty early there may be a stride more than must be: then all is chosen again without. */
+/* With slots left empty early there may be a stride more than must be. As soon as there will be, all is chosen
+   again without. */
 static void start_stride(row_emitter *r) {
     choose_emitter *e = &r->e;
     mc_builder *b = e->b;
     mc_label go = label(b, "GO");
     EMIT_IF(b, setp_ge(b, "is_done", e->stream.taken, e->stream.count), bra_uni, TO(r->done));
     mc_reg spares = setp_gt(b, "spares", e->spare, I(0));
-    mc_reg is_more = setp_eq_and(b, "is_one_more", r->to.count, r->to.fewest, spares);
+    mc_reg rest = sub_s32(b, "vectors_left", e->stream.count, e->stream.taken);
+    mc_reg strides = shr_u32(b, "strides_left", add_s32(b, "left_rounded", rest, I(WINDOWED_SLOTS - 1)),
+                             I(log2_of(WINDOWED_SLOTS)));
+    mc_reg all = add_s32(b, "strides_at_least", r->to.count, strides);
+    mc_reg is_more = setp_lt_and(b, "is_one_more", r->to.fewest, all, spares);
     EMIT_IF(b, NOT(is_more), bra_uni, TO(go));
     EMIT(b, mov_b32, e->spare, I(0));
     EMIT(b, bra_uni, TO(r->again));

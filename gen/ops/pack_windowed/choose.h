@@ -60,10 +60,11 @@ typedef struct choose_emitter {
 
 /* Asks for the columns from vector `seen` on. */
 void choose_load_columns(choose_emitter *e);
-/* Vectors come into the pool while there is room, and windows allow it. Sets stride.oldest, front, is_oldest. */
-mc_reg choose_spread_bit(mc_builder *b, const char *stem, mc_reg value,
-                         int i); /* bit I of VALUE, in all bits */
+/* Vectors come into the pool while there is room, and windows allow it. Sets oldest, front and is_oldest of
+   the stride. */
 void choose_fill_pool(choose_emitter *e);
+/* Bit I of VALUE, in all bits. */
+mc_reg choose_spread_bit(mc_builder *b, const char *stem, mc_reg value, int i);
 /* Entry INDEX of the lane's queue, which wraps around. */
 mc_reg choose_entry_at(choose_emitter *e, const char *name, mc_reg index);
 

@@ -84,7 +84,7 @@ static void find_accesses(group_state *g) {
     EMIT(b, min_s32, g->own_limit, g->e->bank.available, g->most);
 }
 
-/* The oldest vector has the stride's first slot, whatever its class: without it the ring could not move on. */
+/* The oldest vector has the stride's first slot, whatever its class: else the ring could not move on. */
 static void take_oldest(group_state *g) {
     choose_emitter *e = g->e;
     mc_builder *b = e->b;
@@ -103,8 +103,8 @@ static void take_oldest(group_state *g) {
     EMIT_IF(b, first, sts_b32, AT(e->stride.slots, 0), e->stride.front);
 }
 
-/* How many vectors come before the class's one with NUMBER: of each class those whose numbers are greater, or,
-   in a lower class, as great. */
+/* How many vectors come before the class's one with NUMBER: of each class those whose numbers are greater,
+   or, in a lower class, as great. */
 static mc_reg rank_of(const group_state *g, mc_reg number) {
     mc_builder *b = g->e->b;
     mc_reg before[BANKS];

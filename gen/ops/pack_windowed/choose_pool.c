@@ -15,8 +15,8 @@ mc_reg choose_entry_at(choose_emitter *e, const char *name, mc_reg index) {
     return mad_s32(b, name, place, I(ENTRY), e->bank.at);
 }
 
-/* The window of the oldest vector that nobody took: the least of the pool's, or, if the pool is empty, that of
-   the vector behind it. */
+/* The window of the oldest vector that nobody took: the least of the pool's, or, if the pool is empty, that
+   of the vector behind it. */
 static void find_oldest_window(choose_emitter *e) {
     mc_builder *b = e->b;
     mc_reg window = carried(b, "front_window", I(INT32_MAX));

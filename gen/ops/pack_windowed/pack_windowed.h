@@ -1,6 +1,6 @@
 /* The family `pack_windowed`: the pattern of a matrix, on the device, becomes the arrays of windowed-bcrs
- * (parts/windowed.h). No operator of the runtime: context/device_pack_windowed.c launches its two kernels, and
- * makes sums of counts between them.
+ * (parts/windowed.h). No operator of the runtime: context/device_pack_windowed.c launches its two kernels,
+ * and makes sums of counts between them.
  *
  *   pack_windowed.c   schema, the family
  *   choose.c          the kernel "choose": a warp goes through the vectors of a row block, stride by stride

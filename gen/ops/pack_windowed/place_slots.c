@@ -104,8 +104,7 @@ mc_reg place_in_ring(place_emitter *e, mc_reg held) {
     return place_of_row(e, selp_b32(e->b, "ring_row", e->slot.row, padding, held));
 }
 
-/* The slot in the low half of the lane's word: windowed_word_of, or slot w of word w. The one in the high half
-   is so many slots further on. */
+/* The slot in the low half of the lane's word, as windowed_word_of says, or slot w of word w. */
 static mc_reg low_slot(place_emitter *e) {
     mc_builder *b = e->b;
     mc_reg word = and_b32(b, "word", e->lane, I(WINDOWED_STRIDE_WORDS - 1));
