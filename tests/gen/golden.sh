@@ -137,6 +137,7 @@ spec=$(dirname "$spec")/softmax_f16.lua
 golden softmax --set hold=1
 golden softmax_approx --set exp=approx --set hold=1 --set lse=row --set arch=sm_90
 golden softmax_strides --set order=srbcrs16 --set lhs=s32 --set out=s16 --set c_scale=tensor --set mask=values --set lse=row --set vec=4 --set warps=2 --set hold=1 --set batch=on
+golden softmax_once --set exp=approx --set exchange=once --set hold=1 --set arch=sm_90
 golden softmax_pairs --set order=srbcrs32 --set lhs=s32 --set out=u4 --set vec=1 --set warps=1 --set hold=1
 spec=$(dirname "$spec")/softmax_grad_f16.lua
 golden softmax_grad --set hold=1
