@@ -14,5 +14,6 @@ order = "bcrs"                  -- also "srbcrs16", "srbcrs32": as the SDDMM has
 warps = {4, 2, 1, 8, 16}        -- warps of a thread block, which takes a row block
 hold  = {4, 2, 1, 8, 16}        -- units that a thread keeps; a row block that fits is read once
 unit  = {16, 8}                 -- bytes of A that a lane loads at once; also 4
+exchange = {"twice", "once"}    -- of an exp = "approx" without lse: greatest elements and sums, or sums alone, within a wider bound
 
 -- m and n stay open. To fix them: mcgen --set m=4096 --set n=4096 ...

@@ -26,6 +26,10 @@ done
 expect 0 'exact' softmax m.smtx --variants all
 expect 0 'verdict    within bounds' softmax m.smtx --set exp=approx --set lse=row
 expect 0 'right' integers m.smtx --set exp=approx --set mask=values --variants all
+expect 0 'verdict    within bounds' softmax m.smtx --set exp=approx --set exchange=once
+expect 0 'right' softmax m.smtx --set exp=approx --variants all
+expect 2 '"once" goes with exp = "approx"' softmax m.smtx --set exchange=once
+expect 2 '"once" has no lse = "row"' softmax m.smtx --set exp=approx --set exchange=once --set lse=row
 expect 2 'is not one of "polynomial", "approx"' softmax m.smtx --set exp=fast
 expect 0 'exact' integers m.smtx --variants all
 expect 0 'exact' integers m.smtx --set c_scale=tensor --set out=u16

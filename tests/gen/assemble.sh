@@ -338,6 +338,11 @@ softmax_list() {
             set -- ${units[i % 4]}
             echo "$arch 0 approx$i --set exp=approx --set warps=$1 --set hold=$2 --set unit=$3 --set vec=${vecs[i % 5]} --set order=${orders[i / 2 % 3]} --set lhs=${ins[i % 3]} --set out=${outs[i % 7]}"
         done
+        for ((i = first; i < first + 14; i++)); do
+            # shellcheck disable=SC2086
+            set -- ${units[i % 4]}
+            echo "$arch 0 once$i --set exp=approx --set exchange=once --set warps=$1 --set hold=$2 --set unit=$3 --set vec=${vecs[(i + 2) % 5]} --set order=${orders[i / 2 % 3]} --set lhs=${ins[i % 3]} --set out=${outs[i % 7]} --set mask=$([ $((i % 5)) = 0 ] && echo values || echo pattern)"
+        done
         for vec in 2 4 8 16; do
             # shellcheck disable=SC2086
             set -- ${units[vec % 3]}

@@ -147,6 +147,7 @@ spec=$(dirname "$spec")/values_f16.lua
 golden values --set hold=1
 golden values_offset --set lhs=s16 --set unit=byte --set digits=offset --set vec=4 --set from=rows --set hold=1 --arch sm_90
 golden values_halves --set lhs=s4 --set unit=half --set from=columns --set hold=1 --arch sm_90
+golden softmax_once --set exp=approx --set exchange=once --set hold=1 --set arch=sm_90
 golden softmax_pairs --set order=srbcrs32 --set lhs=s32 --set out=u4 --set vec=1 --set warps=1 --set hold=1
 spec=$(dirname "$spec")/softmax_grad_f16.lua
 golden softmax_grad --set hold=1

@@ -7,6 +7,7 @@ void softmax_declare_own(softmax_emitter *e) {
     e->own.greatest = b32(b, "own_greatest"), e->own.shift = b32(b, "own_shift");
     b32_array(b, "own_total", 2, e->own.total);
     e->own.sum = b32(b, "own_sum");
+    if (e->plan->once) e->own.key = b32(b, "own_key"), e->own.most = b32(b, "most_of_block");
 }
 
 /* Of the word of two rows the lane's own, in f32. */
@@ -31,14 +32,20 @@ void softmax_lesser_pairs(const softmax_emitter *e, mc_reg to, mc_reg a, mc_reg 
     else EMIT(e->b, min_nan_bf16x2, to, a, b);
 }
 
-/* From M to what is taken off each element, which has its own sign where the plan is packed. */
-static void make_shift(softmax_emitter *e) {
+/* Each element has its own sign where the plan is packed. */
+void softmax_make_shift(softmax_emitter *e) {
     const softmax_constants *c = &e->constant;
     softmax_own *own = &e->own;
     mc_builder *b = e->b;
     EMIT(b, max_nan_f32, own->shift, own->greatest, c->lowest);
     if (e->plan->packed && c->sign.id)
         EMIT(b, xor_b32, own->shift, own->shift, and_b32(b, "turned", c->sign, H(0x80000000)));
+}
+
+void softmax_turn_words(softmax_emitter *e) {
+    bool turned = e->plan->packed && e->constant.sign.id;
+    for (int i = 0; turned && i < e->plan->deal.rows / 2; i++)
+        EMIT(e->b, xor_b32, e->of.greatest[i], e->of.greatest[i], e->constant.sign);
 }
 
 void softmax_join_greatest(softmax_emitter *e) {
@@ -48,11 +55,10 @@ void softmax_join_greatest(softmax_emitter *e) {
                               .array = "greatest_parts",
                               .prefix = "greatest_"};
     note(e->b, "the rows' greatest elements, of all threads");
-    for (int i = 0; packed && e->constant.sign.id && i < e->plan->deal.rows / 2; i++)
-        EMIT(e->b, xor_b32, e->of.greatest[i], e->of.greatest[i], e->constant.sign);
+    softmax_turn_words(e);
     rows_join(&e->rows, &joint, &e->own.greatest);
     if (packed) take_own_half(e);
-    make_shift(e);
+    softmax_make_shift(e);
     rows_spread(&e->rows, e->own.shift, e->of.shift);
 }
 

@@ -33,6 +33,30 @@ static void emit_held(void *user, int count, int sure) {
     EMIT_RET(e->b);
 }
 
+static void add_reals(softmax_emitter *e, int i) {
+    softmax_take_powers(e, i);
+    softmax_add_reals(e, i);
+}
+
+/* The same with one exchange. Of longer row blocks rows have shifts of their own. */
+static void emit_held_once(void *user, int count, int sure) {
+    softmax_emitter *e = user;
+    const softmax_rows of = e->of;
+    softmax_load(e, e->rows.thread, count, sure);
+    softmax_start_greatest(e);
+    softmax_take_greatest(e);
+    softmax_join_warp(e);
+    softmax_start_reals(e);
+    each_unit(e, add_reals);
+    softmax_join_reals(e);
+    softmax_leave_if_apart(e);
+    softmax_divide_once(e);
+    softmax_start_store(e);
+    each_unit(e, softmax_store);
+    EMIT_RET(e->b);
+    e->of = of;
+}
+
 /* -- What is done with all units of a turn ------------------------------------------------------------ */
 
 static void turn_greatest(void *user, mc_reg first) {
@@ -61,7 +85,9 @@ static void turn_quotients(void *user, mc_reg first) {
 
 static void emit_long(softmax_emitter *e) {
     mc_builder *b = e->b;
-    heading(b, "A longer one: greatest elements");
+    heading(b, e->plan->once ? "A longer one, or one of which rows are far apart: greatest elements"
+                             : "A longer one: greatest elements");
+    if (e->plan->once) set_label(b, e->longer);
     b->prefix = "long_";
     softmax_start_greatest(e);
     rows_emit_loop(&e->rows, e, "long_greatest_", turn_greatest);
@@ -86,7 +112,8 @@ void softmax_emit(const void *data, mc_builder *b) {
     softmax_emitter e;
     softmax_list_batch(plan, arrays);
     softmax_begin(&e, b, plan, arrays);
-    rows_emit_ways(&e.rows, &e, emit_held);
+    if (plan->once) e.longer = label(b, "LONGER");
+    rows_emit_ways(&e.rows, &e, plan->once ? emit_held_once : emit_held);
     emit_long(&e);
     EMIT_RET(b);
 }

@@ -33,9 +33,10 @@ typedef struct softmax_rows {
 } softmax_rows;
 
 /* Of the row that is the lane's own once threads have joined, lane % vec: M, what is taken off its elements,
-   the sum of u in two words, and s. */
+   the sum of u in two words, and s. With one exchange greatest is the warp's, of all rows, key the same as an
+   integer, most the row block's. */
 typedef struct softmax_own {
-    mc_reg greatest, shift, total[2], sum;
+    mc_reg greatest, shift, total[2], sum, key, most;
 } softmax_own;
 
 typedef struct softmax_emitter {
@@ -50,6 +51,7 @@ typedef struct softmax_emitter {
     softmax_rows of;
     softmax_own own;
     out_scratch packing; /* of elements of C */
+    mc_label longer;     /* the way of row blocks that are not held */
 } softmax_emitter;
 
 /* Two times -infinity, of a type of 16 bits. */
@@ -81,6 +83,26 @@ void softmax_join_greatest(softmax_emitter *e);
 /* From e->of.part where ONE_WORD holds what a warp has of a row, else from e->of.low and e->of.high, to
    e->own.total. */
 void softmax_join_sums(softmax_emitter *e, bool one_word);
+
+/* Where the plan is packed, words of greatest elements get the sign that makes them so. */
+void softmax_turn_words(softmax_emitter *e);
+/* What is taken off the lane's own row's elements, of its greatest one. */
+void softmax_make_shift(softmax_emitter *e);
+
+/* -- once.c */
+
+/* From what the thread has of its rows, e->of.greatest, to what its warp has of all rows: e->own.greatest;
+   and e->of.shift of all of the thread's rows. */
+void softmax_join_warp(softmax_emitter *e);
+void softmax_start_reals(softmax_emitter *e);
+/* Adds the exponentials of unit I up, as they are. */
+void softmax_add_reals(softmax_emitter *e, int i);
+/* From these to e->own.sum of the row that is the lane's own, against the row block's greatest element. */
+void softmax_join_reals(softmax_emitter *e);
+/* Row blocks with a row of which that is too small, infinite or NaN leave for e->longer. */
+void softmax_leave_if_apart(softmax_emitter *e);
+/* From sums to factors. */
+void softmax_divide_once(softmax_emitter *e);
 
 /* -- store.c: I is a unit */
 

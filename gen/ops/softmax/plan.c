@@ -28,6 +28,7 @@ static void take_point(const int64_t *point, softmax_plan *plan) {
                            .align = (int)point[F_ALIGN],
                            .m = point[F_M],
                            .n = point[F_N]};
+    plan->once = point[F_EXCHANGE] != 0;
     plan->late = plan->approx && plan->in_bytes == 2 && !plan->masked;
 }
 
@@ -53,12 +54,18 @@ static void check_types(const softmax_plan *plan, mc_complaints *complaints) {
                                                                       : "more bytes of align or unit");
 }
 
+static void check_exchange(const softmax_plan *plan, mc_complaints *complaints) {
+    if (plan->once && !plan->approx) complain(complaints, F_EXCHANGE, "\"once\" goes with exp = \"approx\"");
+    else if (plan->once && plan->lse) complain(complaints, F_EXCHANGE, "\"once\" has no lse = \"row\"");
+}
+
 void softmax_make_plan(const int64_t *point, void *data, mc_complaints *complaints) {
     softmax_plan *plan = data;
     take_point(point, plan);
     rows_deal(&plan->deal, (int)point[F_UNIT], plan->in_bytes, plan->align);
     plan->packed = plan->late && plan->deal.order == ROWS_BCRS && plan->deal.unit > 1;
     check_types(plan, complaints);
+    check_exchange(plan, complaints);
     check_shapes(plan, complaints);
     check_registers(plan, complaints);
 }

@@ -49,8 +49,13 @@ static const mc_field fields[] = {
             "unit is no longer than that."},
     {"m", SHAPE, .doc = "Rows, a multiple of vec."},
     {"n", SHAPE, .doc = "Columns."},
+    {"exchange", WORDS("twice", "once"), .tunable = true, .quiet = true,
+     .doc = "How often the threads of a row block exchange what they have of its rows. twice: greatest "
+            "elements, then sums. once: sums alone, each warp's of exponentials against a greatest element "
+            "of its own; with exp = approx, without lse, and within a wider bound. A row block whose rows "
+            "are far apart takes the way of long ones then."},
 };
-SCHEMA_FITS(fields, F_N);
+SCHEMA_FITS(fields, F_EXCHANGE);
 
 static const mc_hint hints[] = {
     {" dtype type x_type in input lhs_type a_type ", "lhs is the type of A's values: lhs = \"f16\""},
@@ -60,6 +65,7 @@ static const mc_hint hints[] = {
     {" logsumexp log_sum_exp ", "lse = \"row\" is the second output"},
     {" exponential exp2 ex2 fast fast_math ", "exp = \"approx\" takes the hardware's exponential"},
     {" num_warps nwarps threads block_size ", "a thread block has 32 threads a warp: set warps"},
+    {" exchanges barriers one_pass online ", "exchange = \"once\" has one exchange among threads"},
     {0},
 };
 

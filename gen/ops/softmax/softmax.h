@@ -6,7 +6,7 @@
  *   costs.c     what the model of times adds to a GPU's rates; estimate.c is the model
  *   kernel.c    the kernel as a whole
  *   load.c      a thread's units of a row block, in f32
- *   join.c      what all threads have of a row, joined
+ *   join.c      what all threads have of a row, joined; once.c does it with one exchange
  *   store.c     exponentials, quotients, elements of C, the second output
  *
  * How elements are dealt to threads is in parts/rows/rows.h. */
@@ -38,6 +38,7 @@ enum {
     F_ALIGN,
     F_M,
     F_N,
+    F_EXCHANGE,
 };
 
 enum { BYTE = 8 }; /* bits */
@@ -59,6 +60,7 @@ typedef struct softmax_plan {
     bool scaled, c_scaled, masked, lse, batch;
     bool approx; /* exponentials by ex2.approx */
     bool late;   /* values become f32 unscaled, with their signs turned where the scale is below 0 */
+    bool once;   /* threads exchange what they have of rows once: sums, against greatest elements of warps */
     bool packed; /* greatest elements are those of words, two rows each; so `late`, and bcrs */
     rows_plan deal;
     int align;

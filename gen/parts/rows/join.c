@@ -32,6 +32,7 @@ static void combine(const joining *j, rows_joined what, const mc_reg *to, const 
     case ROWS_GREATEST: EMIT(b, max_nan_f32, to[0], kept[0], got[0]); break;
     case ROWS_GREATEST_F16X2:
     case ROWS_GREATEST_BF16X2: rows_greater_pairs(b, what, to[0], kept[0], got[0]); break;
+    case ROWS_REALS: EMIT(b, add_f32, to[0], kept[0], got[0]); break;
     case ROWS_SUMS_OF_A_WORD: EMIT(b, add_s32, to[0], kept[0], got[0]); break;
     case ROWS_SUMS_OF_TWO:
         EMIT(b, join_b64, j->wide[0], V2(kept));
@@ -88,18 +89,21 @@ static mc_reg join_lanes(joining *j, unsigned *rest) {
     return row;
 }
 
+/* Words that are left in shared memory for each row and warp. */
+static int words_left(const joining *j) { return j->joint.weigh != NULL ? 2 : j->words; }
+
 static void store_part(const joining *j, mc_reg row, unsigned rest) {
     const rows_plan *plan = j->r->plan;
     mc_builder *b = j->r->b;
     mc_reg parts = mov_shared(b, "parts", NAME(j->joint.array));
     mc_reg part = shr_u32(b, "warp_part", j->r->warp, I(log2_of(plan->warps / plan->row_warps)));
     mc_reg place = mad_s32(b, "part_place", part, I(plan->vec / j->together), row);
-    mc_reg at = mad_s32(b, "part_at", place, I(j->words * WORD), parts), first = {0};
+    mc_reg at = mad_s32(b, "part_at", place, I(words_left(j) * WORD), parts), first = {0};
     if (rest) first = setp_eq(b, "first_lane", and_b32(b, "same", j->r->lane, H(rest)), I(0));
-    if (j->words == 1) {
+    if (words_left(j) == 1) {
         EMIT_IF(b, first, sts_b32, AT(at, 0), j->joint.word[0][0]);
     } else {
-        const mc_reg words[2] = {j->joint.word[0][0], j->joint.word[1][0]};
+        const mc_reg words[2] = {j->joint.word[0][0], j->words > 1 ? j->joint.word[1][0] : j->joint.beside};
         EMIT_IF(b, first, sts_v2, AT(at, 0), V2(words));
     }
     if (plan->warps > 1) EMIT(b, bar_sync, I(0));
@@ -112,17 +116,39 @@ static void widen(const joining *j, const mc_reg *sum) {
     else EMIT(j->r->b, mov_b32, sum[1], I(0));
 }
 
+/* Parts that the lanes of a warp read at once. */
+static int parts_at_once(const joining *j) {
+    const rows_plan *plan = j->r->plan;
+    int beside = MC_WARP / plan->vec;
+    return plan->row_warps < beside ? plan->row_warps : beside;
+}
+
+/* The address of the lane's own row in the first part that it reads. */
+static mc_reg own_address(const joining *j) {
+    const rows_plan *plan = j->r->plan;
+    mc_builder *b = j->r->b;
+    mc_reg place = and_b32(b, "own_place", j->r->lane, I(parts_at_once(j) * plan->vec - 1));
+    if (j->together > 1) place = shr_u32(b, "own_word", place, I(log2_of(j->together)));
+    mc_reg parts = mov_shared(b, "all_parts", NAME(j->joint.array));
+    return mad_s32(b, "own_at", place, I(words_left(j) * WORD), parts);
+}
+
+/* Over lanes that read other parts of the same row: TO has WORDS. */
+static void join_parts(const joining *j, rows_joined what, int words, mc_reg *to) {
+    const rows_plan *plan = j->r->plan;
+    for (int bit = log2_of(plan->vec); 1 << bit < parts_at_once(j) * plan->vec; bit++) {
+        for (int w = 0; w < words; w++) shuffle(j, j->give[w], to[w], bit);
+        combine(j, what, to, to, j->give);
+    }
+}
+
 /* What all parts have of the lane's own row. Sums have two words from here on. */
 static void load_own(joining *j, mc_reg *to) {
     const rows_plan *plan = j->r->plan;
     mc_builder *b = j->r->b;
     rows_joined what = j->joint.what == ROWS_SUMS_OF_A_WORD ? ROWS_SUMS_OF_TWO : j->joint.what;
-    int apart = log2_of(plan->vec), beside = MC_WARP / plan->vec, at_once = beside;
-    if (plan->row_warps < beside) at_once = plan->row_warps;
-    mc_reg place = and_b32(b, "own_place", j->r->lane, I(at_once * plan->vec - 1));
-    if (j->together > 1) place = shr_u32(b, "own_word", place, I(log2_of(j->together)));
-    mc_reg parts = mov_shared(b, "all_parts", NAME(j->joint.array));
-    mc_reg from = mad_s32(b, "own_at", place, I(j->words * WORD), parts);
+    int at_once = parts_at_once(j);
+    mc_reg from = own_address(j);
     for (int part = 0; part < plan->row_warps; part += at_once) {
         mc_reg *into = part ? j->give : to;
         mc_operand at = AT(from, (int64_t)part * plan->vec / j->together * j->words * WORD);
@@ -131,10 +157,25 @@ static void load_own(joining *j, mc_reg *to) {
         if (what == ROWS_SUMS_OF_TWO && j->words == 1) widen(j, into);
         if (part) combine(j, what, to, to, j->give);
     }
-    for (int bit = apart; 1 << bit < at_once * plan->vec; bit++) {
-        for (int w = 0; w < (what == ROWS_SUMS_OF_TWO ? 2 : 1); w++) shuffle(j, j->give[w], to[w], bit);
-        combine(j, what, to, to, j->give);
+    join_parts(j, what, what == ROWS_SUMS_OF_TWO ? 2 : 1, to);
+}
+
+/* The same of values that are weighed first. */
+static void load_weighed(joining *j, mc_reg *to) {
+    const rows_plan *plan = j->r->plan;
+    mc_builder *b = j->r->b;
+    int at_once = parts_at_once(j), count = plan->row_warps / at_once;
+    mc_reg from = own_address(j), value[ROWS_MAX_PARTS], word[ROWS_MAX_PARTS];
+    b32_array(b, "value_left", count, value);
+    b32_array(b, "word_left", count, word);
+    for (int i = 0; i < count; i++) {
+        const mc_reg both[2] = {value[i], word[i]};
+        EMIT(b, lds_v2, V2(both), AT(from, (int64_t)i * at_once * plan->vec * 2 * WORD));
     }
+    j->joint.weigh(j->joint.user, count, value, word);
+    EMIT(b, mov_b32, to[0], value[0]);
+    for (int i = 1; i < count; i++) EMIT(b, add_f32, to[0], to[0], value[i]);
+    join_parts(j, j->joint.what, 1, to);
 }
 
 void rows_join(rows_emitter *r, const rows_joint *joint, mc_reg *to) {
@@ -152,7 +193,8 @@ void rows_join(rows_emitter *r, const rows_joint *joint, mc_reg *to) {
     b64_array(b, "wide", 2, j.wide);
     mc_reg row = join_lanes(&j, &rest);
     store_part(&j, row, rest);
-    load_own(&j, to);
+    if (joint->weigh != NULL) load_weighed(&j, to);
+    else load_own(&j, to);
     b->prefix = before;
 }
 

@@ -159,6 +159,7 @@ typedef enum rows_joined {
     ROWS_GREATEST,        /* of f32 */
     ROWS_GREATEST_F16X2,  /* of words that have two rows each */
     ROWS_GREATEST_BF16X2, /* likewise */
+    ROWS_REALS,           /* sums of f32, in the order in which they meet */
     ROWS_SUMS_OF_A_WORD,  /* of s32; together they have two words */
     ROWS_SUMS_OF_TWO      /* of s64 */
 } rows_joined;
@@ -170,7 +171,15 @@ typedef struct rows_joint {
     bool is_signed;     /* sums of a word: they are of either sign */
     const char *array;  /* in shared memory: a value of each row and warp */
     const char *prefix; /* of registers */
+    /* Reals: a word of the warp that it leaves beside its values; and what becomes of the COUNT values that a
+       lane reads before they are added, each with the word that was left beside it */
+    mc_reg beside;
+    void (*weigh)(void *user, int count, const mc_reg *values, const mc_reg *words);
+    void *user;
 } rows_joint;
+
+/* The values of a row that a lane reads at the most. */
+enum { ROWS_MAX_PARTS = 8 };
 
 /* TO = the greater ones of the halves of words X and Y. */
 void rows_greater_pairs(mc_builder *b, rows_joined what, mc_reg to, mc_reg x, mc_reg y);

@@ -137,7 +137,14 @@ typedef struct score_row {
     bool approx;
     float magnitude; /* that scores are still to be multiplied by; 1: they are as they are */
     float by;        /* what makes exponents of them: its product with log2(e) */
+    bool once;       /* kernels may make sums with one exchange */
+    double gap; /* then: binary places by which the row's greatest element may be below the row block's */
 } score_row;
+
+/* A kernel with one exchange leaves a row whose sum, of count exponentials, is too small. */
+static double gap_of(int64_t count) {
+    return SOFTMAX_LEAST_SUM_POWER + (count > 1 ? log2((double)count) : 0);
+}
 
 static score_row row_of(const host_operands *o, const mc_dense *scores, int64_t block, int r) {
     const plan_problem *p = o->problem;
@@ -145,8 +152,11 @@ static score_row row_of(const host_operands *o, const mc_dense *scores, int64_t 
     int64_t first = mask->row_ptr[block];
     bool late = is_late(p) && p->scale != MC_PER_NONE;
     float magnitude = late ? greater(fabsf(*o->factors[SCALE]), SOFTMAX_LEAST) : 1;
+    int64_t count = mask->row_ptr[block + 1] - first;
     return (score_row){.values = (const float *)scores->data + first * mask->vec + r,
-                       .count = mask->row_ptr[block + 1] - first,
+                       .count = count,
+                       .once = p->exp == MC_EXP_APPROX && p->lse == MC_PER_NONE,
+                       .gap = gap_of(count),
                        .step = mask->vec,
                        .approx = p->exp == MC_EXP_APPROX,
                        .magnitude = magnitude,
@@ -160,11 +170,29 @@ typedef struct row_sum {
     float greatest, shift, sums[ENDS];
 } row_sum;
 
-/* The least or the greatest of what ex2.approx.ftz.f32 gives. */
-static float approximate(float t, end at) {
-    if (isnan(t) || fabsf(t) < SOFTMAX_LEAST) return isnan(t) ? t : 1;
-    double off = at == LOW ? -SOFTMAX_APPROX_ERROR : SOFTMAX_APPROX_ERROR, e = exp2(t) * (1 + off);
-    if (e < (double)SOFTMAX_LEAST) return 0;
+/* How far 2^T may be off, as a part of it. With one exchange it is the product of two exponentials, rounded,
+   as is the factor of its quotient; the two exponents are together at most |t| + gap, and off by two roundings
+   each, where T itself has two, too. */
+static double error_of(const score_row *row, double t) {
+    const double one_rounding = 0x1p-24;
+    if (!row->once) return SOFTMAX_APPROX_ERROR;
+    double exponents = 2 * one_rounding * (2 * fabs(t) + row->gap);
+    return 2 * SOFTMAX_APPROX_ERROR + 2 * one_rounding + 0.7 * exponents; /* 0.7: above ln(2) */
+}
+
+/* Below which exponentials are 0, as ex2.approx.ftz.f32 makes them. With one exchange it has another exponent:
+   they may be 0 where they are as many places greater, or a product that is smaller still. */
+static double least_power(const score_row *row, end at) {
+    if (!row->once) return (double)SOFTMAX_LEAST;
+    return at == LOW ? ldexp(exp2(row->gap), -126) : 0;
+}
+
+/* The least or the greatest of what makes 2^T. */
+static float approximate(const score_row *row, float t, end at) {
+    bool is_one = fabsf(t) < SOFTMAX_LEAST && !row->once;
+    if (isnan(t) || is_one) return isnan(t) ? t : 1;
+    double error = error_of(row, (double)t), e = exp2((double)t) * (1 + (at == LOW ? -error : error));
+    if (isinf(t) || e < least_power(row, at)) return 0;
     float rounded = (float)e;
     if (at == LOW && (double)rounded > e) return nextafterf(rounded, 0);
     return at == HIGH && (double)rounded < e ? nextafterf(rounded, INFINITY) : rounded;
@@ -172,7 +200,7 @@ static float approximate(float t, end at) {
 
 static float power_of(const score_row *row, int64_t i, float shift, end at) {
     float d = row->values[i * row->step] - shift;
-    if (row->approx) return approximate(d * row->by, at);
+    if (row->approx) return approximate(row, d * row->by, at);
     float t = greater(d * SOFTMAX_LOG2_E, ACTIVATION_LEAST_POWER);
     return isnan(t) ? t : mc_power_of(t) - SOFTMAX_LEAST;
 }
@@ -189,6 +217,13 @@ static bool is_number(const row_sum *sum, const score_row *row) {
     return isfinite(sum->shift) && isfinite(row->by);
 }
 
+/* SUM as kernels may have it: with one exchange from additions in f32, where it itself counts whole units. */
+static float added(const score_row *row, float sum, end at) {
+    if (!row->once) return sum;
+    double off = 0x1p-24 * (double)(row->count + SOFTMAX_ADDS);
+    return (float)((double)sum * (1 + (at == LOW ? -off : off)));
+}
+
 static row_sum sum_row(const score_row *row) {
     row_sum made = {.greatest = -INFINITY};
     for (int64_t i = 0; i < row->count; i++)
@@ -200,7 +235,7 @@ static row_sum sum_row(const score_row *row) {
     for (end at = LOW; at < ENDS; at++) {
         int64_t units = 0;
         for (int64_t i = 0; i < row->count; i++) units += units_of(power_of(row, i, made.shift, at));
-        made.sums[at] = greater((float)units * SOFTMAX_UNIT, 1);
+        made.sums[at] = added(row, greater((float)units * SOFTMAX_UNIT, 1), at);
         if (!row->approx) made.sums[HIGH] = made.sums[LOW];
         if (!row->approx) break;
     }
