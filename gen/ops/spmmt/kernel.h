@@ -6,8 +6,9 @@
 
 enum {
     SPMMT_MAX_TURN = 2 * SPMMT_MAX_AHEAD,
-    SPMMT_MAX_VALUES = SPMMT_MAX_AHEAD * SPMMT_MAX_MMA * 2 * 2,
-    SPMMT_MAX_ACC = SPMMT_MAX_MMA * 2 * SPMMT_MAX_HALVES * 4,
+    SPMMT_MAX_ROWS = 2 * SPMMT_MAX_MMA, /* of the mma of a step, that a lane has */
+    SPMMT_MAX_VALUES = SPMMT_MAX_AHEAD * SPMMT_MAX_ROWS * 2,
+    SPMMT_MAX_ACC = SPMMT_MAX_ROWS * SPMMT_MAX_HALVES * 4,
     SPMMT_MAX_FRAGMENTS = 8,
 };
 
@@ -20,6 +21,7 @@ typedef struct spmmt_shapes {
 /* Of a stage of B a thread copies the same piece of 16 bytes of every so-many-th row. */
 typedef struct spmmt_copier {
     int count, step;   /* copies of a stage; rows from one to the next */
+    mc_operand rows;   /* that are copied */
     mc_reg row;        /* of B, the thread's first one of the next stage */
     mc_reg from, to;   /* where its piece lies, and where in shared memory it goes */
     mc_reg end;        /* behind the thread's place in the last stage */
@@ -28,11 +30,12 @@ typedef struct spmmt_copier {
     mc_reg copies;     /* whether the thread copies; none: all do */
 } spmmt_copier;
 
-/* What a warp goes through. `word` and `step` are of each step of a turn: [step][mma], and its first vector
-   and its row of B. `value` is of each step that is asked for ahead: [step][mma][half][word]. */
+/* What a warp goes through. `word` and `step` are of each step of a turn: [step][row], the slots of the
+   lane's rows [mma][half]; and its row of B and its first vectors. `value` is of each step that is asked
+   for ahead: [step][block][row][word]. */
 typedef struct spmmt_stream {
     mc_reg steps_at, slots_at, left;
-    mc_reg step[2 * SPMMT_MAX_TURN], word[SPMMT_MAX_TURN * SPMMT_MAX_MMA];
+    mc_reg step[4 * SPMMT_MAX_TURN], word[SPMMT_MAX_TURN * SPMMT_MAX_ROWS];
     mc_reg value[SPMMT_MAX_VALUES];
 } spmmt_stream;
 
@@ -43,14 +46,15 @@ typedef struct spmmt_lane {
     mc_reg valued; /* whether it has values of A; none: all lanes have */
 } spmmt_lane;
 
-/* Registers of a step and of the next one: `acc`, [step][mma][half][half of columns][4]; `product`,
-   [step][mma][8 columns][4]; `at` and `there`, [step][mma][half]; and of the two behind it `fragment`. */
-typedef struct spmmt_sums {
-    mc_reg acc[2 * SPMMT_MAX_ACC], product[2 * SPMMT_MAX_ACC], fragment[2 * SPMMT_MAX_FRAGMENTS];
+/* Registers of a step and of the next one: `acc`, [step][row][half of columns][4]; `product`,
+   [step][block][mma][8 columns][4]; `at` and `there`, [step][row]; and of the two behind it `fragment`. */
+typedef struct spmmt_step_sums {
+    mc_reg acc[2 * SPMMT_MAX_ACC], product[2 * TRANSPOSED_MAX_BLOCKS * SPMMT_MAX_ACC];
+    mc_reg fragment[2 * SPMMT_MAX_FRAGMENTS];
     mc_reg zero;
-    mc_reg at[4 * SPMMT_MAX_MMA], there[4 * SPMMT_MAX_MMA];
+    mc_reg at[2 * SPMMT_MAX_ROWS], there[2 * SPMMT_MAX_ROWS];
     mc_reg row, bits, vector_at, first_at, valued; /* scratch */
-} spmmt_sums;
+} spmmt_step_sums;
 
 typedef struct spmmt_emitter {
     mc_builder *b;
@@ -64,7 +68,7 @@ typedef struct spmmt_emitter {
     spmmt_copier copier;
     spmmt_stream stream;
     spmmt_lane lane;
-    spmmt_sums sums;
+    spmmt_step_sums sums;
 } spmmt_emitter;
 
 /* -- copy.c */
