@@ -237,15 +237,9 @@ static void types(bench *t) {
 
 /* How the work is divided: the bits stay the same. */
 static void shares(bench *t) {
-    static const choice all[] = {{"slots", {"16", "32"}},
-                                 {"warp_n", {"16", "32"}},
-                                 EVERY_VEC,
-                                 {"ahead", {"2", "3", "4", "6"}},
-                                 {"warp_k", {"128", "256"}},
-                                 {"tile_n", {"32"}},
-                                 {"tile_k", {"512"}},
-                                 {"stage_rows", {"256"}},
-                                 {"arch", {"sm_90"}}};
+    static const choice all[] = {{"slots", {"16", "32"}},    {"warp_n", {"16", "32"}},   EVERY_VEC,
+                                 {"ahead", {"2", "3", "4"}}, {"warp_k", {"128", "256"}}, {"tile_n", {"32"}},
+                                 {"tile_k", {"512"}},        {"stage_rows", {"256"}},    {"arch", {"sm_90"}}};
     static const choice pairs[] = {
         {"slots", {"16"}},          {"warp_n", {"16", "32"}},   {"vec", {"8", "4", "2", "1"}},
         {"ahead", {"2", "3", "4"}}, {"warp_k", {"128", "256"}}, {"tile_n", {"32"}},
