@@ -96,8 +96,8 @@ MC_API mc_status mc_sampled_dense_unpack(const mc_packed *packed, int vec, const
    those of its third step and on to the next turn's second one: where these include the first step of a
    stage, stage_rows rows of B, the turn's first step says so. gen/parts/transposed.h has the bits.
      part_ptr    s32[parts + 1]               first step of each part, and behind the last one's end
-     steps       s32[steps + turn][2 or 4]    row of B in three stages, with bit 31 "next stage"; first vectors
-     step_slots  s32[steps + turn][8][slots / 8]
+     steps       s32[steps + turn]            row of B in three stages, with bit 31 "next stage"
+     step_slots  s32[steps + turn][slots * (1 + blocks)]
    MC_CANNOT where steps or vectors leave s32. */
 typedef struct mc_transposed {
     int tile_k, warp_k; /* columns; tile_k is a multiple of warp_k, which is 64 to 1024 */

@@ -11,9 +11,6 @@
 
 extern const packed_format format_transposed;
 
-/* A slot that no row block has a vector in. */
-#define NO_VECTORS ((uint32_t)TRANSPOSED_NONE | (uint32_t)TRANSPOSED_NONE << TRANSPOSED_BLOCK_BITS)
-
 /* Which vectors each row block has in the part at hand: those from `from` to `to`. `next` are the ones of the
    row blocks at hand that are in no step yet. */
 typedef struct walk {
@@ -23,7 +20,7 @@ typedef struct walk {
     int64_t *from, *to;
     int64_t next[TRANSPOSED_MAX_BLOCKS];
     int32_t *part_ptr, *step;
-    uint32_t *slot; /* NULL: steps are counted alone */
+    int32_t *slot; /* NULL: steps are counted alone */
 } walk;
 
 static int64_t ceil_of(int64_t count, int64_t each) { return count / each + (count % each != 0); }
@@ -64,12 +61,11 @@ static void deal(const int32_t *columns, int count, int slots, dealing *d) {
     d->other = both;
 }
 
-/* A step's columns, counted from the part's first one, and what its slots have of vectors. */
+/* A step's columns, counted from the part's first one, and the vector of each row block in each. */
 typedef struct filling {
     int count;
     int32_t column[TRANSPOSED_MAX_SLOTS];
-    uint32_t vectors[TRANSPOSED_MAX_SLOTS];
-    int64_t first[TRANSPOSED_MAX_BLOCKS];
+    int32_t vector[TRANSPOSED_MAX_SLOTS][TRANSPOSED_MAX_BLOCKS];
 } filling;
 
 /* The next column of the row blocks from BLOCK on, or the part's end. */
@@ -83,39 +79,41 @@ static int64_t next_column(const walk *w, int64_t block) {
 /* Takes up to MOST columns. */
 static void fill(walk *w, int64_t block, int64_t part_column, int64_t most, filling *f) {
     f->count = 0;
-    for (int i = 0; i < TRANSPOSED_MAX_BLOCKS; i++) f->first[i] = w->next[i];
     for (int64_t column = next_column(w, block); column < INT64_MAX && f->count < most;
          column = next_column(w, block)) {
-        uint32_t vectors = NO_VECTORS;
-        for (int i = 0; i < w->form->blocks && block + i < w->a->row_blocks; i++) {
-            if (w->next[i] == w->to[block + i] || w->a->col_idx[w->next[i]] != column) continue;
-            uint32_t none = TRANSPOSED_NONE, number = (uint32_t)(w->next[i]++ - f->first[i]);
-            vectors ^= (none | number) << i * TRANSPOSED_BLOCK_BITS;
+        int32_t *vector = f->vector[f->count];
+        for (int i = 0; i < w->form->blocks; i++) {
+            bool left = block + i < w->a->row_blocks && w->next[i] < w->to[block + i];
+            bool has = left && w->a->col_idx[w->next[i]] == column;
+            vector[i] = has ? (int32_t)w->next[i]++ : TRANSPOSED_NO_VECTOR;
         }
-        f->column[f->count] = (int32_t)(column - part_column);
-        f->vectors[f->count++] = vectors;
+        f->column[f->count++] = (int32_t)(column - part_column);
     }
 }
 
+static void put_slot(const walk *w, int32_t *words, int slot, int32_t column, const int32_t *vector) {
+    int slots = w->form->slots, blocks = w->form->blocks, flags = 0;
+    for (int i = 0; i < blocks; i++) {
+        words[transposed_vector_place(slot, slots, blocks, i)] = vector[i];
+        if (blocks > 1 && vector[i] == TRANSPOSED_NO_VECTOR) flags |= 1 << i;
+    }
+    words[transposed_column_place(slot, slots)] = column * TRANSPOSED_ROW_BYTES | flags;
+}
+
 static void put_slots(const walk *w, const filling *f) {
-    int slots = w->form->slots, mmas = slots / TRANSPOSED_MMA_SLOTS;
-    uint32_t *slot = w->slot + w->steps * slots;
+    int slots = w->form->slots, all = transposed_step_words(slots, w->form->blocks);
+    int32_t *words = w->slot + w->steps * all;
     dealing d;
-    for (int i = 0; i < slots; i++) slot[i] = TRANSPOSED_NO_SLOT | NO_VECTORS;
+    for (int i = 0; i < all; i++) words[i] = i < slots ? (int32_t)TRANSPOSED_NO_SLOT : TRANSPOSED_NO_VECTOR;
     deal(f->column, f->count, slots, &d);
-    for (int i = 0; i < f->count; i++)
-        slot[transposed_slot_place(d.slot[i], mmas)] =
-            f->vectors[i] | (uint32_t)f->column[i] * TRANSPOSED_ROW_BYTES;
+    for (int i = 0; i < f->count; i++) put_slot(w, words, d.slot[i], f->column[i], f->vector[i]);
 }
 
 /* Adds a step of the row blocks from BLOCK on. */
 static void put_step(walk *w, int64_t block, const filling *f) {
-    int words = transposed_step_words(w->form->blocks);
+    int64_t all = w->form->stage_rows / w->a->vec * TRANSPOSED_STAGES;
     if (w->slot != NULL) {
-        int64_t all = w->form->stage_rows / w->a->vec * TRANSPOSED_STAGES;
-        int32_t *step = w->step + words * w->steps;
-        step[0] = (int32_t)(block % all * w->a->vec);
-        for (int i = 0; i < w->form->blocks; i++) step[1 + i] = (int32_t)f->first[i];
+        w->step[w->steps] = (int32_t)(block % all * w->a->vec);
         put_slots(w, f);
     }
     w->steps++;
@@ -157,7 +155,7 @@ static void put_blocks(walk *w, int64_t block, int64_t part_column) {
 static void put_stage(walk *w, int64_t part_first, int64_t step) {
     int64_t before = step - TRANSPOSED_LEAD - part_first, turn = part_first + before - before % w->form->turn;
     if (w->slot == NULL || before < 0) return;
-    int32_t *row = &w->step[transposed_step_words(w->form->blocks) * turn];
+    int32_t *row = &w->step[turn];
     *row = (int32_t)((uint32_t)*row | TRANSPOSED_NEXT_STAGE);
 }
 
@@ -198,13 +196,12 @@ static void put_parts(walk *w) {
 
 static mc_status add_arrays(walk *w, mc_packed *packed, mc_diag *diag) {
     int64_t steps = w->steps + w->form->turn;
-    int words = transposed_step_words(w->form->blocks);
-    if (steps > INT32_MAX / words)
+    int words = transposed_step_words(w->form->slots, w->form->blocks);
+    if (steps > INT32_MAX)
         return mc_fail(diag, MC_CANNOT, "%" PRId64 " steps, the kernel counts them in s32", steps);
     mc_status status = packed_add(packed, "part_ptr", MC_S32, w->parts + 1, diag);
-    if (status == MC_OK) status = packed_add(packed, "steps", MC_S32, words * steps, diag);
-    if (status == MC_OK)
-        status = packed_add(packed, "step_slots", MC_S32, mcrt_product(steps, w->form->slots), diag);
+    if (status == MC_OK) status = packed_add(packed, "steps", MC_S32, steps, diag);
+    if (status == MC_OK) status = packed_add(packed, "step_slots", MC_S32, mcrt_product(steps, words), diag);
     if (status != MC_OK) return status;
     w->part_ptr = packed->arrays[0].data;
     w->step = packed->arrays[1].data;

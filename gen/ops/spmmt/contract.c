@@ -11,12 +11,11 @@ static void add_packed(const spmmt_plan *plan, mc_contract *c) {
               (mc_array){"part_ptr", "s32", "parts + 1",
                          "first step of each part, warp_k columns of A, and behind the last one's end"});
     add_array(c, 16,
-              (mc_array){"steps", "s32", plan->blocks > 1 ? "steps * 4" : "steps * 2",
-                         "a step's row of B in the stages, with bit 31 where the next stage comes first; its "
-                         "first vector of each row block"});
+              (mc_array){"steps", "s32", "steps",
+                         "a step's row of B in the stages, with bit 31 where the next stage comes first"});
     add_array(c, 16,
-              (mc_array){"step_slots", "s32", "steps * slots",
-                         "[step][8][slots / 8]: a slot's column, and which vectors it has"});
+              (mc_array){"step_slots", "s32", plan->blocks > 1 ? "steps * slots * 3" : "steps * slots * 2",
+                         "a step's columns, [8][slots / 8], and its vectors, [8][blocks][slots / 8]"});
 }
 
 static void add_matrices(const spmmt_plan *plan, mc_contract *c) {

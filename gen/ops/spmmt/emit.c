@@ -112,12 +112,15 @@ static void begin_stream(spmmt_emitter *e) {
     mc_reg first = ldg_b32(b, "first_step", AT(at, 0)), end = ldg_b32(b, "end_step", AT(at, WORD));
     s->left = carried(b, "steps_left",
                       sub_s32(b, "part_steps", add_s32(b, "last_step", end, I(-TRANSPOSED_LEAD)), first));
-    s->steps_at = carried_b64(
-        b, "steps_at",
-        mad_wide(b, "steps_first", first, I(spmmt_step_words(plan) * WORD), load_array(b, "steps")));
-    mc_reg slots = mad_wide(b, "slots_first", first, I(plan->slots * WORD), load_array(b, "step_slots"));
-    s->slots_at = carried_b64(b, "slots_at",
-                              mad_wide(b, "slots_lane", e->place.g, I(spmmt_slot_words(plan) * WORD), slots));
+    s->steps_at =
+        carried_b64(b, "steps_at", mad_wide(b, "steps_first", first, I(WORD), load_array(b, "steps")));
+    mc_reg slots =
+        mad_wide(b, "slots_first", first, I(spmmt_step_words(plan) * WORD), load_array(b, "step_slots"));
+    int rows = spmmt_rows(plan) * WORD;
+    s->columns_at = carried_b64(b, "columns_at", mad_wide(b, "columns_lane", e->place.g, I(rows), slots));
+    mc_reg vectors = mad_wide(b, "vectors_lane", e->place.g, I(rows * plan->blocks), slots);
+    s->vectors_at = carried_b64(b, "vectors_at", vectors);
+    EMIT(b, add_s64, s->vectors_at, s->vectors_at, I(plan->slots * WORD));
     spmmt_declare_steps(e);
 }
 
@@ -147,7 +150,11 @@ static void emit_walk(spmmt_emitter *e) {
     mc_label done = label(b, "DONE"), again = label(b, "TURN");
     EMIT_IF(b, setp_eq(b, "no_steps", s->left, I(0)), bra_uni, TO(done));
     for (int i = 0; i < turn; i++) spmmt_load_step(e, i, i);
-    for (int i = 0; i < plan->ahead; i++) spmmt_load_values(e, i);
+    for (int i = 0; i < plan->ahead; i++) {
+        spmmt_load_vectors(e, i, i);
+        spmmt_load_values(e, i);
+    }
+    for (int i = plan->ahead; i < turn; i++) spmmt_load_vectors(e, i, i);
     emit_stage(e, "second_");
     spmmt_begin_steps(e);
     heading(b, "A turn: %d steps", turn);
@@ -161,8 +168,10 @@ static void emit_walk(spmmt_emitter *e) {
         spmmt_take_step(e, i);
         EMIT_IF(b, ended, bra, TO(done));
     }
-    EMIT(b, add_s64, s->steps_at, s->steps_at, I((int64_t)turn * spmmt_step_words(plan) * WORD));
-    EMIT(b, add_s64, s->slots_at, s->slots_at, I((int64_t)turn * plan->slots * WORD));
+    int64_t bytes = (int64_t)turn * spmmt_step_words(plan) * WORD;
+    EMIT(b, add_s64, s->steps_at, s->steps_at, I(turn * WORD));
+    EMIT(b, add_s64, s->columns_at, s->columns_at, I(bytes));
+    EMIT(b, add_s64, s->vectors_at, s->vectors_at, I(bytes));
     EMIT(b, sub_s32, s->left, s->left, I(turn));
     EMIT_IF(b, setp_gt(b, "more_steps", s->left, I(0)), bra_uni, TO(again));
     set_label(b, done);

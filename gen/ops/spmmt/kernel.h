@@ -30,13 +30,13 @@ typedef struct spmmt_copier {
     mc_reg copies;     /* whether the thread copies; none: all do */
 } spmmt_copier;
 
-/* What a warp goes through. `word` and `step` are of each step of a turn: [step][row], the slots of the
-   lane's rows [mma][half]; and its row of B and its first vectors. `value` is of each step that is asked
-   for ahead: [step][block][row][word]. */
+/* What a warp goes through. Of each step of a turn `step`, its row of B, and `column`, [step][row], the
+   slots of the lane's rows [mma][half]; of each step that is asked for ahead `vector`, [step][block][row],
+   and `value`, [step][block][row][word]. */
 typedef struct spmmt_stream {
-    mc_reg steps_at, slots_at, left;
-    mc_reg step[4 * SPMMT_MAX_TURN], word[SPMMT_MAX_TURN * SPMMT_MAX_ROWS];
-    mc_reg value[SPMMT_MAX_VALUES];
+    mc_reg steps_at, columns_at, vectors_at, left;
+    mc_reg step[SPMMT_MAX_TURN], column[SPMMT_MAX_TURN * SPMMT_MAX_ROWS];
+    mc_reg vector[SPMMT_MAX_AHEAD * TRANSPOSED_MAX_BLOCKS * SPMMT_MAX_ROWS], value[SPMMT_MAX_VALUES];
 } spmmt_stream;
 
 /* Where this lane finds what: its values in a vector of A, its 16 bytes in row 0 of the warp's
@@ -53,7 +53,7 @@ typedef struct spmmt_step_sums {
     mc_reg fragment[2 * SPMMT_MAX_FRAGMENTS];
     mc_reg zero;
     mc_reg at[2 * SPMMT_MAX_ROWS], there[2 * SPMMT_MAX_ROWS];
-    mc_reg row, bits, vector_at, first_at, valued; /* scratch */
+    mc_reg row, bits, vector_at, has; /* scratch */
 } spmmt_step_sums;
 
 typedef struct spmmt_emitter {
@@ -80,8 +80,10 @@ void spmmt_copy_stage(spmmt_emitter *e, const char *prefix);
 /* -- step.c */
 
 void spmmt_declare_steps(spmmt_emitter *e);
-/* Asks for what says where step STEP of the turn has its vectors, OFFSET steps on from the stream. */
+/* Ask for the row of B and the columns of step STEP of the turn, and for its vectors: OFFSET steps on from
+   the stream. */
 void spmmt_load_step(spmmt_emitter *e, int step, int offset);
+void spmmt_load_vectors(spmmt_emitter *e, int step, int offset);
 /* Asks for the values of step STEP of the turn. */
 void spmmt_load_values(spmmt_emitter *e, int step);
 /* Loads and makes what the first step and those behind it take from steps before them. */

@@ -32,7 +32,7 @@ static void plan_shares(spmmt_plan *plan) {
 
 int spmmt_registers(const spmmt_plan *plan) {
     enum { OTHERS = 28, STEPS = 2 };
-    int words = spmmt_turn(plan) * (spmmt_step_words(plan) + spmmt_slot_words(plan)),
+    int words = spmmt_turn(plan) * (1 + spmmt_rows(plan)) + plan->ahead * plan->blocks * spmmt_rows(plan),
         sums = spmmt_sums(plan) * (1 + plan->blocks); /* and products */
     return words + plan->ahead * spmmt_values(plan) + STEPS * (sums + plan->fragments) + OTHERS;
 }

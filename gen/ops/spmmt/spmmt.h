@@ -102,9 +102,11 @@ static inline int spmmt_a_words(const spmmt_plan *plan) { return plan->vec > SPM
 /* Operands of B that a step takes for 8 columns, each of 8 rows: of a row block's two halves, or of each row
    block. */
 static inline int spmmt_row_parts(const spmmt_plan *plan) { return spmmt_a_words(plan) * plan->blocks; }
-/* Registers of a step: of what says where it has what, of its values, of its sums. */
-static inline int spmmt_step_words(const spmmt_plan *plan) { return transposed_step_words(plan->blocks); }
-static inline int spmmt_slot_words(const spmmt_plan *plan) { return 2 * plan->mmas; } /* of a lane */
+/* Of a step: the lane's rows of its mma, words of all its slots; registers of its values, of its sums. */
+static inline int spmmt_rows(const spmmt_plan *plan) { return 2 * plan->mmas; }
+static inline int spmmt_step_words(const spmmt_plan *plan) {
+    return transposed_step_words(plan->slots, plan->blocks);
+}
 static inline int spmmt_values(const spmmt_plan *plan) {
     return plan->blocks * 2 * plan->mmas * spmmt_a_words(plan);
 }

@@ -16,10 +16,11 @@ void spmmt_declare_steps(spmmt_emitter *e) {
     spmmt_stream *s = &e->stream;
     spmmt_step_sums *x = &e->sums;
     mc_builder *b = e->b;
-    int turn = spmmt_turn(plan), rows = spmmt_slot_words(plan), values = plan->ahead * spmmt_values(plan),
+    int turn = spmmt_turn(plan), rows = spmmt_rows(plan), values = plan->ahead * spmmt_values(plan),
         sums = 2 * spmmt_sums(plan);
-    b32_array(b, "step", spmmt_step_words(plan) * turn, s->step);
-    b32_array(b, "slot", rows * turn, s->word);
+    b32_array(b, "step", turn, s->step);
+    b32_array(b, "column", rows * turn, s->column);
+    b32_array(b, "vector", rows * plan->blocks * plan->ahead, s->vector);
     b32_array(b, "value", values, s->value);
     b32_array(b, "acc", sums, x->acc);
     b32_array(b, "product", sums * plan->blocks, x->product);
@@ -27,34 +28,43 @@ void spmmt_declare_steps(spmmt_emitter *e) {
     b32_array(b, "acc_at", 2 * rows, x->at);
     pred_array(b, "there", 2 * rows, x->there);
     x->row = b32(b, "b_row"), x->bits = b32(b, "bits");
-    x->vector_at = b64(b, "vector_at"), x->first_at = b64(b, "first_at"), x->valued = pred(b, "has_vector");
+    x->vector_at = b64(b, "vector_at"), x->has = pred(b, "has_vector");
     x->zero = mov_b32(b, "no_sum", I(0));
     note(b, "what no lane loads stays zero");
     for (int i = 0; i < values; i++) EMIT(b, mov_b32, s->value[i], I(0));
     for (int i = 0; i < sums; i++) EMIT(b, mov_b32, x->acc[i], I(0));
 }
 
+static void load_words(spmmt_emitter *e, int count, const mc_reg *to, mc_reg from, int64_t offset) {
+    const mc_reg none = {0};
+    for (int i = 0; i < count; i += 4)
+        emit_load_words(e->b, none, WORDS_RELAXED, (count < 4 ? count : 4) * WORD, &to[i],
+                        AT(from, offset + i * WORD));
+}
+
 void spmmt_load_step(spmmt_emitter *e, int step, int offset) {
     const spmmt_plan *plan = e->plan;
     const spmmt_stream *s = &e->stream;
-    const mc_reg none = {0};
-    int words = spmmt_step_words(plan), slots = spmmt_slot_words(plan), bytes = plan->slots * WORD;
-    emit_load_words(e->b, none, WORDS_RELAXED, words * WORD, &s->step[words * step],
-                    AT(s->steps_at, (int64_t)offset * words * WORD));
-    emit_load_words(e->b, none, WORDS_RELAXED, slots * WORD, &s->word[slots * step],
-                    AT(s->slots_at, (int64_t)offset * bytes));
+    int rows = spmmt_rows(plan), bytes = spmmt_step_words(plan) * WORD;
+    load_words(e, 1, &s->step[step], s->steps_at, (int64_t)offset * WORD);
+    load_words(e, rows, &s->column[rows * step], s->columns_at, (int64_t)offset * bytes);
 }
 
-static mc_reg slot_of(const spmmt_emitter *e, int step, int row) {
-    return e->stream.word[step * spmmt_slot_words(e->plan) + row];
+/* The vectors of step STEP: of row block BLOCK, [row]. */
+static const mc_reg *vectors_of(const spmmt_emitter *e, int step, int block) {
+    const spmmt_plan *plan = e->plan;
+    return &e->stream.vector[(step % plan->ahead * plan->blocks + block) * spmmt_rows(plan)];
 }
 
-/* Sets x->valued to whether slot SLOT has a vector of row block BLOCK; and, unless it is none, WHERE. */
-static void test_vector(const spmmt_emitter *e, mc_reg slot, int block, mc_reg where) {
-    const spmmt_step_sums *x = &e->sums;
-    EMIT(e->b, and_b32, x->bits, slot, H((uint32_t)TRANSPOSED_NONE << block * TRANSPOSED_BLOCK_BITS));
-    if (where.id) EMIT(e->b, setp_eq_and, x->valued, x->bits, I(0), where);
-    else EMIT(e->b, setp_eq, x->valued, x->bits, I(0));
+void spmmt_load_vectors(spmmt_emitter *e, int step, int offset) {
+    const spmmt_plan *plan = e->plan;
+    int bytes = spmmt_step_words(plan) * WORD;
+    load_words(e, plan->blocks * spmmt_rows(plan), vectors_of(e, step, 0), e->stream.vectors_at,
+               (int64_t)offset * bytes);
+}
+
+static mc_reg column_of(const spmmt_emitter *e, int step, int row) {
+    return e->stream.column[step * spmmt_rows(e->plan) + row];
 }
 
 /* The values of step STEP: of row block BLOCK, [row][word]. */
@@ -63,29 +73,24 @@ static const mc_reg *values_of(const spmmt_emitter *e, int step, int block) {
     return &e->stream.value[step % e->plan->ahead * values + block * values / e->plan->blocks];
 }
 
-static void load_vector(const spmmt_emitter *e, mc_reg slot, int block, const mc_reg *value) {
+static void load_vector(const spmmt_emitter *e, mc_reg vector, const mc_reg *value) {
     const spmmt_step_sums *x = &e->sums;
     mc_builder *b = e->b;
     int bytes = e->plan->vec * SPMMT_ELEMENT;
-    mc_reg number = slot;
-    if (block > 0) EMIT(b, shr_u32, number = x->row, slot, I(TRANSPOSED_BLOCK_BITS));
-    EMIT(b, and_b32, x->row, number, I(TRANSPOSED_VECTOR_MASK));
-    test_vector(e, slot, block, e->lane.valued);
-    EMIT(b, mad_wide, x->vector_at, x->row, I(bytes), x->first_at);
+    if (e->lane.valued.id) EMIT(b, setp_ge_and, x->has, vector, I(0), e->lane.valued);
+    else EMIT(b, setp_ge, x->has, vector, I(0));
+    EMIT(b, mad_wide, x->vector_at, vector, I(bytes), e->lane.a);
     for (int w = 0; w < spmmt_a_words(e->plan); w++)
-        emit_load_words(b, x->valued, WORDS_RELAXED, bytes < WORD ? bytes : WORD, &value[w],
+        emit_load_words(b, x->has, WORDS_RELAXED, bytes < WORD ? bytes : WORD, &value[w],
                         AT(x->vector_at, w * SPMMT_COLUMNS * SPMMT_ELEMENT));
 }
 
 void spmmt_load_values(spmmt_emitter *e, int step) {
     const spmmt_plan *plan = e->plan;
-    const mc_reg *words = &e->stream.step[step * spmmt_step_words(plan)];
-    for (int block = 0; block < plan->blocks; block++) {
-        const mc_reg *value = values_of(e, step, block);
-        EMIT(e->b, mad_wide, e->sums.first_at, words[1 + block], I(plan->vec * SPMMT_ELEMENT), e->lane.a);
-        for (int row = 0; row < spmmt_slot_words(plan); row++)
-            load_vector(e, slot_of(e, step, row), block, value + row * spmmt_a_words(plan));
-    }
+    for (int block = 0; block < plan->blocks; block++)
+        for (int row = 0; row < spmmt_rows(plan); row++)
+            load_vector(e, vectors_of(e, step, block)[row],
+                        values_of(e, step, block) + row * spmmt_a_words(plan));
 }
 
 /* -- A step ------------------------------------------------------------------------------------------- */
@@ -100,7 +105,7 @@ static void load_fragments(const spmmt_emitter *e, int step) {
     const spmmt_step_sums *x = &e->sums;
     const mc_reg *fragment = fragments_of(e, step);
     mc_builder *b = e->b;
-    mc_reg row = e->stream.step[spmmt_step_words(e->plan) * step];
+    mc_reg row = e->stream.step[step];
     int per_column = spmmt_row_parts(e->plan), column_bytes = SPMMT_COLUMNS * SPMMT_ELEMENT;
     if (step == 0) {
         EMIT(b, and_b32, x->row, row, H(~TRANSPOSED_NEXT_STAGE));
@@ -114,17 +119,17 @@ static void load_fragments(const spmmt_emitter *e, int step) {
 
 /* Where the accumulators of step STEP lie: of row ROW, and whether there is one. */
 static int place_of(const spmmt_emitter *e, int step, int row) {
-    return step % 2 * spmmt_slot_words(e->plan) + row;
+    return step % 2 * spmmt_rows(e->plan) + row;
 }
 
 static void find_sums(const spmmt_emitter *e, int step) {
     const spmmt_step_sums *x = &e->sums;
     mc_builder *b = e->b;
-    for (int row = 0; row < spmmt_slot_words(e->plan); row++) {
-        mc_reg slot = slot_of(e, step, row), at = x->at[place_of(e, step, row)];
-        EMIT(b, and_b32, at, slot, H(TRANSPOSED_ROW_MASK));
-        EMIT(b, add_s32, at, at, e->lane.acc);
-        EMIT(b, setp_ge, x->there[place_of(e, step, row)], slot, I(0));
+    for (int row = 0; row < spmmt_rows(e->plan); row++) {
+        mc_reg column = column_of(e, step, row), at = x->at[place_of(e, step, row)], bytes = column;
+        if (e->plan->blocks > 1) EMIT(b, and_b32, bytes = x->bits, column, H(TRANSPOSED_ROW_MASK));
+        EMIT(b, add_s32, at, bytes, e->lane.acc);
+        EMIT(b, setp_ge, x->there[place_of(e, step, row)], column, I(0));
     }
 }
 
@@ -142,7 +147,7 @@ static const mc_reg *products_of(const spmmt_emitter *e, int step, int block, in
 
 static void load_sums(const spmmt_emitter *e, int step) {
     const spmmt_step_sums *x = &e->sums;
-    for (int row = 0; row < spmmt_slot_words(e->plan); row++)
+    for (int row = 0; row < spmmt_rows(e->plan); row++)
         for (int q = 0; q < spmmt_halves(e->plan); q++) {
             int place = place_of(e, step, row);
             EMIT_IF(e->b, x->there[place], lds_v4, V4(acc_of(e, step, row, q)),
@@ -152,7 +157,7 @@ static void load_sums(const spmmt_emitter *e, int step) {
 
 static void store_sums(const spmmt_emitter *e, int step) {
     const spmmt_step_sums *x = &e->sums;
-    for (int row = 0; row < spmmt_slot_words(e->plan); row++)
+    for (int row = 0; row < spmmt_rows(e->plan); row++)
         for (int q = 0; q < spmmt_halves(e->plan); q++) {
             int place = place_of(e, step, row);
             EMIT_IF(e->b, x->there[place], sts_v4, AT(x->at[place], q * spmmt_half_bytes(e->plan)),
@@ -164,8 +169,11 @@ static void store_sums(const spmmt_emitter *e, int step) {
    two rows. So they are added by additions of their own, which also keeps the mma from waiting for the
    sums. */
 static void add_row(const spmmt_emitter *e, int step, int block, int row) {
-    const mc_reg always = {0}, has = e->plan->blocks > 1 ? e->sums.valued : always;
-    if (has.id) test_vector(e, slot_of(e, step, row), block, always);
+    const mc_reg always = {0}, has = e->plan->blocks > 1 ? e->sums.has : always;
+    if (has.id) {
+        EMIT(e->b, and_b32, e->sums.bits, column_of(e, step, row), I(1 << block));
+        EMIT(e->b, setp_eq, has, e->sums.bits, I(0));
+    }
     for (int column = 0; column < e->plan->warp_n / SPMMT_COLUMNS; column++) {
         const mc_reg *product = products_of(e, step, block, row / 2, column) + row % 2 * 2,
                      *sum = acc_of(e, step, row, column / 2) + column % 2 * 2;
@@ -175,7 +183,7 @@ static void add_row(const spmmt_emitter *e, int step, int block, int row) {
 
 static void add_products(const spmmt_emitter *e, int step) {
     for (int block = 0; block < e->plan->blocks; block++)
-        for (int row = 0; row < spmmt_slot_words(e->plan); row++) add_row(e, step, block, row);
+        for (int row = 0; row < spmmt_rows(e->plan); row++) add_row(e, step, block, row);
 }
 
 /* 16 vectors by 8 columns: VALUES are [half][word], OPERAND is of B. */
@@ -228,4 +236,5 @@ void spmmt_take_step(spmmt_emitter *e, int step) {
     EMIT(e->b, bar_warp_sync, H(0xffffffff));
     load_sums(e, next);
     spmmt_load_step(e, step, turn + step);
+    spmmt_load_vectors(e, step, turn + step);
 }
