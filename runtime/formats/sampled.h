@@ -95,20 +95,21 @@ MC_API mc_status mc_sampled_dense_unpack(const mc_packed *packed, int vec, const
 
 /* transposed-steps, the format of A^T B, which has A's values elsewhere: what each warp takes step by step.
    A part is warp_k columns; there are as many as fill whole tiles of tile_k. Each part has the row blocks
-   in order, and of each one step at least, of at most `slots` of the part's vectors, which are neighbours.
-   Steps without vectors fill its last turn, two more end it, and a turn of these comes behind the last
-   part. A kernel reads rows of B two steps ahead, in a turn those of its third step and on to the next
-   turn's second one: where these include the first step of a stage, stage_rows rows of B, the word of the
-   turn's first step says so. gen/parts/transposed.h has the bits.
+   in order, `blocks` of them together, and of these one step at least, of at most `slots` columns. Of each
+   row block a step has neighbouring vectors. Steps without vectors fill the part's last turn, two more end
+   it, and a turn of these comes behind the last part. A kernel reads rows of B two steps ahead, in a turn
+   those of its third step and on to the next turn's second one: where these include the first step of a
+   stage, stage_rows rows of B, the turn's first step says so. gen/parts/transposed.h has the bits.
      part_ptr    s32[parts + 1]               first step of each part, and behind the last one's end
-     steps       s32[steps + turn][2]         first vector; row of B in three stages, with bit 31 "next stage"
-     step_slots  s32[steps + turn][8][slots / 16]
+     steps       s32[steps + turn]            row of B in three stages, with bit 31 "next stage"
+     step_slots  s32[steps + turn][slots * (1 + blocks)]
    MC_CANNOT where steps or vectors leave s32. */
 typedef struct mc_transposed {
     int tile_k, warp_k; /* columns; tile_k is a multiple of warp_k, which is 64 to 1024 */
     int slots;          /* 16 or 32 */
+    int blocks;         /* row blocks of a step: 1 or 2 */
     int turn;           /* steps */
-    int stage_rows;     /* a multiple of V, at least `turn` row blocks */
+    int stage_rows;     /* a multiple of blocks * V, at least `turn` such */
 } mc_transposed;
 MC_API mc_status mc_transposed_pack(const mc_vsparse *a, const mc_transposed *form, mc_packed *packed,
                                     mc_diag *diag);

@@ -1,6 +1,7 @@
 /* transposed-steps: what the kernel of A^T B reads of the pattern of A. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include "formats/sampled.h"
 #include "base/memory.h"
 #include "formats/format.h"
@@ -10,16 +11,16 @@
 
 extern const packed_format format_transposed;
 
-enum { NO_SLOT = TRANSPOSED_NONE };
-
-/* Which vectors each row block has in the part at hand: those from `from` to `to`. */
+/* Which vectors each row block has in the part at hand: those from `from` to `to`. `next` are the ones of the
+   row blocks at hand that are in no step yet. */
 typedef struct walk {
     const mc_vsparse *a;
     const mc_transposed *form;
     int64_t parts, steps; /* steps: so far */
     int64_t *from, *to;
+    int64_t next[TRANSPOSED_MAX_BLOCKS];
     int32_t *part_ptr, *step;
-    uint16_t *half; /* NULL: steps are counted alone */
+    int32_t *slot; /* NULL: steps are counted alone */
 } walk;
 
 static int64_t ceil_of(int64_t count, int64_t each) { return count / each + (count % each != 0); }
@@ -28,7 +29,8 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static mc_status check_form(const mc_vsparse *a, const mc_transposed *f, mc_diag *diag) {
     bool whole = f->warp_k > 0 && f->tile_k % f->warp_k == 0 && f->warp_k <= TRANSPOSED_MAX_PART &&
                  (f->slots == TRANSPOSED_MMA_SLOTS || f->slots == TRANSPOSED_MAX_SLOTS) && f->turn > 0 &&
-                 f->stage_rows % a->vec == 0 && f->stage_rows / a->vec >= f->turn;
+                 f->blocks >= 1 && f->blocks <= TRANSPOSED_MAX_BLOCKS &&
+                 f->stage_rows % (f->blocks * a->vec) == 0 && f->stage_rows / (f->blocks * a->vec) >= f->turn;
     if (!whole) return mc_fail(diag, MC_USAGE, "there are no transposed-steps of such a form");
     if (a->vectors <= INT32_MAX) return MC_OK;
     return mc_fail(diag, MC_CANNOT, "%" PRId64 " vectors, the kernel counts them in s32", a->vectors);
@@ -59,40 +61,92 @@ static void deal(const int32_t *columns, int count, int slots, dealing *d) {
     d->other = both;
 }
 
-static void put_slots(walk *w, int64_t first, int count, int64_t column) {
-    const mc_transposed *f = w->form;
-    int mmas = f->slots / TRANSPOSED_MMA_SLOTS;
-    uint16_t *half = w->half + w->steps * f->slots;
-    int32_t places[TRANSPOSED_MAX_SLOTS];
-    dealing d;
-    for (int i = 0; i < f->slots; i++) half[i] = NO_SLOT;
-    for (int i = 0; i < count; i++) places[i] = (int32_t)(w->a->col_idx[first + i] - column);
-    deal(places, count, f->slots, &d);
-    for (int i = 0; i < count; i++)
-        half[transposed_half_place(d.slot[i], mmas)] = (uint16_t)(places[i] * TRANSPOSED_ROW_BYTES + i);
+/* A step's columns, counted from the part's first one, and the vector of each row block in each. */
+typedef struct filling {
+    int count;
+    int32_t column[TRANSPOSED_MAX_SLOTS];
+    int32_t vector[TRANSPOSED_MAX_SLOTS][TRANSPOSED_MAX_BLOCKS];
+} filling;
+
+/* The next column of the row blocks from BLOCK on, or the part's end. */
+static int64_t next_column(const walk *w, int64_t block) {
+    int64_t column = INT64_MAX;
+    for (int i = 0; i < w->form->blocks && block + i < w->a->row_blocks; i++)
+        if (w->next[i] < w->to[block + i]) column = least(column, w->a->col_idx[w->next[i]]);
+    return column;
 }
 
-/* Adds a step of COUNT vectors from FIRST on, of row block BLOCK, in the part that begins at COLUMN. */
-static void put_step(walk *w, int64_t block, int64_t first, int count, int64_t column) {
-    const mc_transposed *f = w->form;
-    if (w->half != NULL) {
-        int64_t blocks = f->stage_rows / w->a->vec * TRANSPOSED_STAGES;
-        w->step[TRANSPOSED_STEP_WORDS * w->steps] = (int32_t)first;
-        w->step[TRANSPOSED_STEP_WORDS * w->steps + 1] = (int32_t)(block % blocks * w->a->vec);
-        put_slots(w, first, count, column);
+/* Takes up to MOST columns. */
+static void fill(walk *w, int64_t block, int64_t part_column, int64_t most, filling *f) {
+    f->count = 0;
+    for (int64_t column = next_column(w, block); column < INT64_MAX && f->count < most;
+         column = next_column(w, block)) {
+        int32_t *vector = f->vector[f->count];
+        for (int i = 0; i < w->form->blocks; i++) {
+            bool left = block + i < w->a->row_blocks && w->next[i] < w->to[block + i];
+            bool has = left && w->a->col_idx[w->next[i]] == column;
+            vector[i] = has ? (int32_t)w->next[i]++ : TRANSPOSED_NO_VECTOR;
+        }
+        f->column[f->count++] = (int32_t)(column - part_column);
+    }
+}
+
+static void put_slot(const walk *w, int32_t *words, int slot, int32_t column, const int32_t *vector) {
+    int slots = w->form->slots, blocks = w->form->blocks, flags = 0;
+    for (int i = 0; i < blocks; i++) {
+        words[transposed_vector_place(slot, slots, blocks, i)] = vector[i];
+        if (blocks > 1 && vector[i] == TRANSPOSED_NO_VECTOR) flags |= 1 << i;
+    }
+    words[transposed_column_place(slot, slots)] = column * TRANSPOSED_ROW_BYTES | flags;
+}
+
+static void put_slots(const walk *w, const filling *f) {
+    int slots = w->form->slots, all = transposed_step_words(slots, w->form->blocks);
+    int32_t *words = w->slot + w->steps * all;
+    dealing d;
+    for (int i = 0; i < all; i++) words[i] = i < slots ? (int32_t)TRANSPOSED_NO_SLOT : TRANSPOSED_NO_VECTOR;
+    deal(f->column, f->count, slots, &d);
+    for (int i = 0; i < f->count; i++) put_slot(w, words, d.slot[i], f->column[i], f->vector[i]);
+}
+
+/* Adds a step of the row blocks from BLOCK on. */
+static void put_step(walk *w, int64_t block, const filling *f) {
+    int64_t all = w->form->stage_rows / w->a->vec * TRANSPOSED_STAGES;
+    if (w->slot != NULL) {
+        w->step[w->steps] = (int32_t)(block % all * w->a->vec);
+        put_slots(w, f);
     }
     w->steps++;
 }
 
+static void put_empty(walk *w, int64_t block, int count) {
+    const filling none = {0};
+    for (int i = 0; i < count; i++) put_step(w, block, &none);
+}
+
 /* -- A part ------------------------------------------------------------------------------------------- */
 
-static void put_block(walk *w, int64_t block, int64_t column) {
-    int64_t count = w->to[block] - w->from[block], steps = ceil_of(count, w->form->slots);
+static int64_t count_columns(walk *w, int64_t block) {
+    filling f;
+    int64_t count = 0, before[TRANSPOSED_MAX_BLOCKS];
+    memcpy(before, w->next, sizeof before);
+    do {
+        fill(w, block, 0, TRANSPOSED_MAX_SLOTS, &f);
+        count += f.count;
+    } while (f.count > 0);
+    memcpy(w->next, before, sizeof before);
+    return count;
+}
+
+/* The row blocks that are taken together, from BLOCK on. */
+static void put_blocks(walk *w, int64_t block, int64_t part_column) {
+    for (int i = 0; i < w->form->blocks && block + i < w->a->row_blocks; i++) w->next[i] = w->from[block + i];
+    int64_t count = count_columns(w, block), steps = ceil_of(count, w->form->slots);
     if (steps == 0) steps = 1;
-    int64_t each = ceil_of(count, steps);
     for (int64_t i = 0; i < steps; i++) {
-        int64_t first = least(i * each, count);
-        put_step(w, block, w->from[block] + first, (int)least(each, count - first), column);
+        filling f;
+        fill(w, block, part_column, ceil_of(count, steps), &f);
+        put_step(w, block, &f);
     }
 }
 
@@ -100,8 +154,8 @@ static void put_block(walk *w, int64_t block, int64_t column) {
    Stage 0 comes before all. */
 static void put_stage(walk *w, int64_t part_first, int64_t step) {
     int64_t before = step - TRANSPOSED_LEAD - part_first, turn = part_first + before - before % w->form->turn;
-    if (w->half == NULL || before < 0) return;
-    int32_t *row = &w->step[TRANSPOSED_STEP_WORDS * turn + 1];
+    if (w->slot == NULL || before < 0) return;
+    int32_t *row = &w->step[turn];
     *row = (int32_t)((uint32_t)*row | TRANSPOSED_NEXT_STAGE);
 }
 
@@ -113,45 +167,45 @@ static void find_vectors(walk *w, int64_t end_column) {
 }
 
 static void put_part(walk *w, int64_t part) {
-    int64_t blocks = w->a->row_blocks, first = w->steps, column = part * w->form->warp_k,
-            stage_blocks = w->form->stage_rows / w->a->vec;
-    find_vectors(w, column + w->form->warp_k);
-    for (int64_t b = 0; b < blocks; b++) {
+    const mc_transposed *f = w->form;
+    int64_t blocks = w->a->row_blocks, first = w->steps, column = part * f->warp_k,
+            stage_blocks = f->stage_rows / w->a->vec,
+            last = blocks > 0 ? (blocks - 1) / f->blocks * f->blocks : 0;
+    find_vectors(w, column + f->warp_k);
+    for (int64_t b = 0; b < blocks; b += f->blocks) {
         int64_t step = w->steps;
-        put_block(w, b, column);
+        put_blocks(w, b, column);
         if (b % stage_blocks == 0) put_stage(w, first, step);
     }
-    int64_t last = blocks > 0 ? blocks - 1 : 0;
-    while ((w->steps - first) % w->form->turn != 0) put_step(w, last, 0, 0, column);
-    for (int i = 0; i < TRANSPOSED_LEAD; i++) put_step(w, last, 0, 0, column);
+    int over = (int)((w->steps - first) % f->turn);
+    put_empty(w, last, (over > 0 ? f->turn - over : 0) + TRANSPOSED_LEAD);
 }
 
 static void put_parts(walk *w) {
     w->steps = 0;
     for (int64_t b = 0; b < w->a->row_blocks; b++) w->to[b] = w->a->row_ptr[b];
     for (int64_t part = 0; part < w->parts; part++) {
-        if (w->half != NULL) w->part_ptr[part] = (int32_t)w->steps;
+        if (w->slot != NULL) w->part_ptr[part] = (int32_t)w->steps;
         put_part(w, part);
     }
-    if (w->half == NULL) return;
-    w->part_ptr[w->parts] = (int32_t)w->steps;
-    for (int i = 0; i < w->form->turn; i++) put_step(w, 0, 0, 0, 0);
+    if (w->slot != NULL) w->part_ptr[w->parts] = (int32_t)w->steps;
+    if (w->slot != NULL) put_empty(w, 0, w->form->turn);
 }
 
 /* -- The whole ---------------------------------------------------------------------------------------- */
 
 static mc_status add_arrays(walk *w, mc_packed *packed, mc_diag *diag) {
     int64_t steps = w->steps + w->form->turn;
-    if (steps > INT32_MAX / TRANSPOSED_STEP_WORDS)
+    int words = transposed_step_words(w->form->slots, w->form->blocks);
+    if (steps > INT32_MAX)
         return mc_fail(diag, MC_CANNOT, "%" PRId64 " steps, the kernel counts them in s32", steps);
     mc_status status = packed_add(packed, "part_ptr", MC_S32, w->parts + 1, diag);
-    if (status == MC_OK) status = packed_add(packed, "steps", MC_S32, TRANSPOSED_STEP_WORDS * steps, diag);
-    if (status == MC_OK)
-        status = packed_add(packed, "step_slots", MC_S32, mcrt_product(steps, w->form->slots / 2), diag);
+    if (status == MC_OK) status = packed_add(packed, "steps", MC_S32, steps, diag);
+    if (status == MC_OK) status = packed_add(packed, "step_slots", MC_S32, mcrt_product(steps, words), diag);
     if (status != MC_OK) return status;
     w->part_ptr = packed->arrays[0].data;
     w->step = packed->arrays[1].data;
-    w->half = packed->arrays[2].data;
+    w->slot = packed->arrays[2].data;
     return MC_OK;
 }
 
@@ -195,6 +249,7 @@ static mc_transposed form_of(const mc_kernel *kernel) {
     return (mc_transposed){.tile_k = (int)mc_kernel_field(kernel, "tile_k"),
                            .warp_k = (int)mc_kernel_field(kernel, "warp_k"),
                            .slots = (int)mc_kernel_field(kernel, "slots"),
+                           .blocks = (int)mc_kernel_field(kernel, "blocks"),
                            .turn = 2 * (int)mc_kernel_field(kernel, "ahead"),
                            .stage_rows = (int)mc_kernel_field(kernel, "stage_rows")};
 }
@@ -216,6 +271,6 @@ const packed_format format_transposed = {.name = "transposed-steps",
                                          .kind = MATRIX_VECTORS,
                                          .unit = MC_U8,
                                          .cols = "k",
-                                         .form = "vec tile_k warp_k slots ahead stage_rows",
+                                         .form = "vec tile_k warp_k slots blocks ahead stage_rows",
                                          .pack = pack,
                                          .pack_values = pack_values};

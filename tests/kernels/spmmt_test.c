@@ -157,8 +157,7 @@ static mc_status run_kernel(bench *t, const edge *of) {
                   .ld = of->n + of->more_c,
                   .offsets = {[B] = of->b_offset, [C] = of->c_offset}};
     mc_status status = make_operands(t, of);
-    if (status == MC_OK)
-        status = plan_problem_measure(t->kernel, &run.operands, run.ld, &whole, t->diag);
+    if (status == MC_OK) status = plan_problem_measure(t->kernel, &run.operands, run.ld, &whole, t->diag);
     if (status == MC_OK) status = mc_operator_run(t->device, t->kernel, NULL, &run, NULL, &c, t->diag);
     if (status == MC_OK) status = compare(t, &run.operands, &c);
     mc_dense_free(&c);
@@ -183,7 +182,8 @@ typedef struct choice {
 
 enum { MOST_CHOICES = 14 };
 
-static void try_kernel(bench *t, const mc_setting *settings, size_t count, const edge *list, size_t edge_count) {
+static void try_kernel(bench *t, const mc_setting *settings, size_t count, const edge *list,
+                       size_t edge_count) {
     mc_diag_clear(t->diag);
     t->kernel = make_kernel(t->spec, settings, count, t->diag);
     bool made = t->kernel != NULL && plan_problem_read(t->kernel, &t->problem, t->diag) == MC_OK;
@@ -221,30 +221,51 @@ static void try_all(bench *t, const choice *choices, size_t count, int step, con
         "vec", { "8", "1", "2", "4", "16" }                                                                  \
     }
 /* Small tiles, so that small matrices have several. */
-#define SMALL_TILE {"tile_k", {"128"}}, {"warp_k", {"64"}}, {"tile_n", {"32"}}
+#define SMALL_TILE                                                                                           \
+    {"tile_k", {"128"}}, {"warp_k", {"64"}}, {                                                               \
+        "tile_n", { "32" }                                                                                   \
+    }
 
 static void types(bench *t) {
-    static const choice f16[] = {EVERY_VEC, {"out", {"f16", "f32", "bf16"}}, SMALL_TILE, {"lhs", {"f16"}}, {"rhs", {"f16"}}},
-                        bf16[] = {EVERY_VEC, {"out", {"bf16", "f32", "f16"}}, SMALL_TILE, {"lhs", {"bf16"}}, {"rhs", {"bf16"}}};
+    static const choice
+        f16[] = {EVERY_VEC, {"out", {"f16", "f32", "bf16"}}, SMALL_TILE, {"lhs", {"f16"}}, {"rhs", {"f16"}}},
+        bf16[] = {
+            EVERY_VEC, {"out", {"bf16", "f32", "f16"}}, SMALL_TILE, {"lhs", {"bf16"}}, {"rhs", {"bf16"}}};
     TRY(t, 1, f16, edges);
     TRY(t, 1, bf16, edges);
 }
 
 /* How the work is divided: the bits stay the same. */
 static void shares(bench *t) {
-    static const choice all[] = {{"slots", {"16", "32"}},    {"warp_n", {"16", "32"}}, {"ahead", {"2", "3", "4", "6"}},
-                                 EVERY_VEC,                  {"warp_k", {"128", "256"}}, {"tile_n", {"32"}},
-                                 {"tile_k", {"512"}},        {"stage_rows", {"256"}},  {"arch", {"sm_90"}}};
+    static const choice all[] = {{"slots", {"16", "32"}},    {"warp_n", {"16", "32"}},   EVERY_VEC,
+                                 {"ahead", {"2", "3", "4"}}, {"warp_k", {"128", "256"}}, {"tile_n", {"32"}},
+                                 {"tile_k", {"512"}},        {"stage_rows", {"256"}},    {"arch", {"sm_90"}}};
+    static const choice pairs[] = {
+        {"slots", {"16"}},          {"warp_n", {"16", "32"}},   {"vec", {"8", "4", "2", "1"}},
+        {"ahead", {"2", "3", "4"}}, {"warp_k", {"128", "256"}}, {"tile_n", {"32"}},
+        {"tile_k", {"512"}},        {"stage_rows", {"256"}},    {"arch", {"sm_90"}},
+        {"blocks", {"2"}}};
     TRY(t, 13, all, edges);
+    TRY(t, 5, pairs, edges);
 }
 
 /* Stages of few row blocks, so that many follow one another; large tiles. */
 static void stages(bench *t) {
-    static const choice few[] = {{"vec", {"8", "16", "4"}}, {"ahead", {"2"}}, {"stage_rows", {"64"}}, SMALL_TILE,
+    static const choice few[] = {{"vec", {"8", "16", "4"}},
+                                 {"ahead", {"2"}},
+                                 {"stage_rows", {"64"}},
+                                 SMALL_TILE,
                                  {"slots", {"16", "32"}}},
-                        large[] = {{"tile_k", {"1024"}}, {"warp_k", {"256", "512", "1024"}}, {"warp_n", {"16", "32"}},
-                                   {"tile_n", {"32"}}, {"arch", {"sm_90"}}};
+                        pairs[] = {{"blocks", {"2"}}, {"vec", {"8", "4", "1"}},
+                                   {"ahead", {"2"}},  {"stage_rows", {"64"}},
+                                   SMALL_TILE,        {"slots", {"16", "32"}}},
+                        large[] = {{"tile_k", {"1024"}},
+                                   {"warp_k", {"256", "512", "1024"}},
+                                   {"warp_n", {"16", "32"}},
+                                   {"tile_n", {"32"}},
+                                   {"arch", {"sm_90"}}};
     TRY(t, 1, few, edges);
+    TRY(t, 1, pairs, edges);
     TRY(t, 1, large, edges);
 }
 
@@ -257,7 +278,8 @@ static void values(bench *t) {
 /* Fixed shapes, which the edge has. */
 static void fixed(bench *t) {
     static const edge one[] = {{"fixed", {TWENTY, -1}, 90, RANDOM, .n = 40, .more_b = 8, .more_c = 2}};
-    static const choice all[] = {EVERY_VEC, {"n", {"40"}}, {"k", {"90"}}, {"ldb", {"48"}}, {"ldc", {"42"}}, SMALL_TILE};
+    static const choice all[] = {EVERY_VEC,       {"n", {"40"}},   {"k", {"90"}},
+                                 {"ldb", {"48"}}, {"ldc", {"42"}}, SMALL_TILE};
     TRY(t, 1, all, one);
 }
 
@@ -266,7 +288,8 @@ static const struct {
     void (*run)(bench *t);
 } parts[] = {{"types", types}, {"shares", shares}, {"stages", stages}, {"values", values}, {"fixed", fixed}};
 
-static const char *const devices[] = {"sim", "sim:reversed", "sim:seed=3:landing=last", "sim:seed=11:landing=first"};
+static const char *const devices[] = {"sim", "sim:reversed", "sim:seed=3:landing=last",
+                                      "sim:seed=11:landing=first"};
 
 int main(int argc, char **argv) {
     bench t = {.diag = mc_diag_create()};

@@ -5,19 +5,17 @@
 static const char *const side_names[] = {"f16", "bf16"};
 enum { MAX_ROW_BYTES = INT32_MAX };
 
-static void add_packed(mc_contract *c) {
+static void add_packed(const spmmt_plan *plan, mc_contract *c) {
     c->format = "transposed-steps";
     add_array(c, 16,
               (mc_array){"part_ptr", "s32", "parts + 1",
                          "first step of each part, warp_k columns of A, and behind the last one's end"});
     add_array(c, 16,
-              (mc_array){"steps", "s32", "steps * 2",
-                         "first vector of a step; its row of B in the stages, with bit 31 where the next "
-                         "stage comes first"});
-    add_array(
-        c, 16,
-        (mc_array){"step_slots", "s32", "steps * slots / 2",
-                   "[step][8][slots / 16]: two slots in a word, vector, column and whether there is one"});
+              (mc_array){"steps", "s32", "steps",
+                         "a step's row of B in the stages, with bit 31 where the next stage comes first"});
+    add_array(c, 16,
+              (mc_array){"step_slots", "s32", plan->blocks > 1 ? "steps * slots * 3" : "steps * slots * 2",
+                         "a step's columns, [8][slots / 8], and its vectors, [8][blocks][slots / 8]"});
 }
 
 static void add_matrices(const spmmt_plan *plan, mc_contract *c) {
@@ -34,7 +32,7 @@ static void add_matrices(const spmmt_plan *plan, mc_contract *c) {
 
 void spmmt_contract(const void *data, mc_contract *c) {
     const spmmt_plan *plan = data;
-    add_packed(c);
+    add_packed(plan, c);
     add_matrices(plan, c);
     add_shape(c, "m", plan->m, "rows of A and B");
     add_shape(c, "n", plan->n, "columns of B and C");
@@ -55,7 +53,8 @@ void spmmt_facts(const void *data, mc_facts *facts) {
     add_fact(facts, "threads", spmmt_threads(plan), "a thread block");
     add_fact(facts, "tile_bytes", spmmt_stages_at(plan), "of accumulators, a thread block");
     add_fact(facts, "shared_bytes", spmmt_shared_bytes(plan), "a thread block");
-    add_fact(facts, "step_mma", plan->mmas * plan->warp_n / SPMMT_COLUMNS, "of a warp, for each step");
+    add_fact(facts, "step_mma", plan->blocks * plan->mmas * plan->warp_n / SPMMT_COLUMNS,
+             "of a warp, for each step");
     add_fact(facts, "slot_bytes", plan->warp_n * 2 * WORD,
              "of accumulators, read and written for each vector");
     add_fact(facts, "turn_steps", spmmt_turn(plan), "of a turn of the loop");
@@ -63,7 +62,7 @@ void spmmt_facts(const void *data, mc_facts *facts) {
 
 void spmmt_entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const spmmt_plan *plan = data;
-    snprintf(name, MC_MAX_ENTRY, "spmmt_%s_%s_v%d_t%dx%d_w%dx%d_s%d_a%d", side_names[plan->side],
+    snprintf(name, MC_MAX_ENTRY, "spmmt_%s_%s_v%d_t%dx%d_w%dx%d_s%d_b%d_a%d", side_names[plan->side],
              out_element_name(plan->out), plan->vec, plan->tile_k, plan->tile_n, plan->warp_k, plan->warp_n,
-             plan->slots, plan->ahead);
+             plan->slots, plan->blocks, plan->ahead);
 }

@@ -17,6 +17,16 @@ static void count_bytes(spmmt_emitter *e, mc_reg column) {
         shl_b32(b, "copy_bytes", min_s32(b, "columns_copied", least, I(SPMMT_COPY / SPMMT_ELEMENT)), I(1));
 }
 
+/* The rows that steps read: B's, and those of a last row block's missing partner. */
+static mc_operand count_rows(const spmmt_emitter *e) {
+    const spmmt_plan *plan = e->plan;
+    int together = plan->blocks * plan->vec;
+    if (plan->blocks == 1) return e->shapes.m;
+    if (plan->m != MC_OPEN) return I((plan->m + together - 1) / together * together);
+    mc_reg up = add_s32(e->b, "rows_up", e->shapes.m, I(together - 1));
+    return and_b32(e->b, "rows_read", up, H(~((uint32_t)together - 1)));
+}
+
 static void find_width(spmmt_emitter *e, mc_reg array) {
     mc_builder *b = e->b;
     mc_reg bits = or_b32(b, "b_bits", cvt_low(b, "b_low", array), e->shapes.b_row);
@@ -33,6 +43,7 @@ void spmmt_begin_copies(spmmt_emitter *e) {
     c->count = plan->stage_rows > c->step ? plan->stage_rows / c->step : 1;
     note(b, "a thread copies unit thread mod %d of rows thread / %d + %d i of each stage", units, units,
          c->step);
+    c->rows = count_rows(e);
     mc_reg row = shr_u32(b, "copy_row", e->place.thread, I(log2_of(units)));
     mc_reg unit = and_b32(b, "copy_unit", e->place.thread, I(units - 1)), array = load_array(b, "b");
     mc_reg column = mad_s32(b, "copy_column", unit, I(SPMMT_COPY / SPMMT_ELEMENT), e->tile_column);
@@ -50,33 +61,41 @@ void spmmt_begin_copies(spmmt_emitter *e) {
 }
 
 typedef struct copy_scratch {
-    mc_reg inside, row, from, element, there;
+    mc_reg inside, row, from, bytes, element, there;
 } copy_scratch;
 
 static void copy_wide(const spmmt_emitter *e, const copy_scratch *s, int to) {
-    copy_async(e->b, SPMMT_COPY,
-               (copy_piece){s->inside, AT(e->copier.to, to), AT(s->from, 0), e->copier.size});
+    const spmmt_copier *c = &e->copier;
+    mc_reg bytes = c->size;
+    if (e->plan->blocks > 1) {
+        EMIT(e->b, setp_lt, s->there, s->row, e->shapes.m);
+        EMIT(e->b, selp_b32, bytes = s->bytes, c->size, I(0), s->there);
+    }
+    copy_async(e->b, SPMMT_COPY, (copy_piece){s->inside, AT(c->to, to), AT(s->from, 0), bytes});
 }
 
 /* A piece of rows that lie at no multiples of 16 bytes: element by element. */
 static void copy_elements(const spmmt_emitter *e, const copy_scratch *s, int to) {
+    const spmmt_copier *c = &e->copier;
     mc_builder *b = e->b;
     for (int i = 0; i < SPMMT_COPY / SPMMT_ELEMENT; i++) {
         EMIT(b, mov_b32, s->element, I(0));
-        EMIT(b, setp_lt_and, s->there, I(i), e->copier.left, s->inside);
+        EMIT(b, setp_lt_and, s->there, I(i), c->left, s->inside);
+        if (e->plan->blocks > 1) EMIT(b, setp_lt_and, s->there, s->row, e->shapes.m, s->there);
         EMIT_IF(b, s->there, ldg_u16, s->element, AT(s->from, (int64_t)i * SPMMT_ELEMENT));
-        EMIT_IF(b, s->inside, sts_b16, AT(e->copier.to, to + i * SPMMT_ELEMENT), s->element);
+        EMIT_IF(b, s->inside, sts_b16, AT(c->to, to + i * SPMMT_ELEMENT), s->element);
     }
 }
 
+/* Rows behind the last one, of a row block that is not there, become zeros. */
 static void copy_pieces_by(const spmmt_emitter *e, const copy_scratch *s, bool wide) {
     const spmmt_copier *c = &e->copier;
     mc_builder *b = e->b;
     for (int i = 0; i < c->count; i++) {
         int to = i * c->step * e->plan->pitch;
         EMIT(b, add_s32, s->row, c->row, I((int64_t)i * c->step));
-        if (c->copies.id) EMIT(b, setp_lt_and, s->inside, s->row, e->shapes.m, c->copies);
-        else EMIT(b, setp_lt, s->inside, s->row, e->shapes.m);
+        if (c->copies.id) EMIT(b, setp_lt_and, s->inside, s->row, c->rows, c->copies);
+        else EMIT(b, setp_lt, s->inside, s->row, c->rows);
         EMIT(b, mad_wide, s->from, e->shapes.b_row, I((int64_t)i * c->step), c->from);
         if (wide) copy_wide(e, s, to);
         else copy_elements(e, s, to);
@@ -101,6 +120,7 @@ void spmmt_copy_stage(spmmt_emitter *e, const char *prefix) {
     const copy_scratch s = {.inside = pred(b, "inside"),
                             .row = b32(b, "row"),
                             .from = b64(b, "from"),
+                            .bytes = b32(b, "bytes"),
                             .element = b32(b, "element"),
                             .there = pred(b, "is_there")};
     mc_label edge = label(b, "EDGE"), done = label(b, "COPIED");

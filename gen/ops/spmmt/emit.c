@@ -50,16 +50,23 @@ static void find_place(spmmt_emitter *e) {
 
 /* -- Lanes -------------------------------------------------------------------------------------------- */
 
-/* Matrix MATRIX of an ldmatrix is of these 8 rows and these 8 columns of the warp's. Of a step of 16 rows
-   the rows' halves come first, as the mma's operand has them. */
-static void find_matrix(const spmmt_emitter *e, mc_reg matrix, mc_reg *row, mc_reg *column) {
+/* Matrix MATRIX of an ldmatrix is of 8 rows and 8 columns of the warp's. Where a step has two parts of
+   rows, a row block's halves or two row blocks, those of the same columns come one after another. ROW is
+   the first of the part that the matrix has, and IN_PART the lane's row of it. */
+typedef struct spmmt_operand_row {
+    mc_reg first, in_part, column;
+} spmmt_operand_row;
+
+static spmmt_operand_row find_matrix(const spmmt_emitter *e, mc_reg matrix) {
+    const spmmt_plan *plan = e->plan;
     mc_builder *b = e->b;
-    mc_reg in_matrix = and_b32(b, "matrix_row", e->place.lane, I(SPMMT_COLUMNS - 1));
-    *row = in_matrix, *column = matrix;
-    if (spmmt_a_words(e->plan) == 1) return;
-    mc_reg lower = and_b32(b, "row_half", matrix, I(1));
-    *row = mad_s32(b, "operand_row", lower, I(SPMMT_COLUMNS), in_matrix);
-    *column = shr_u32(b, "operand_column", matrix, I(1));
+    spmmt_operand_row r = {.in_part = and_b32(b, "matrix_row", e->place.lane, I(SPMMT_COLUMNS - 1))};
+    r.column = matrix;
+    if (spmmt_row_parts(plan) == 1) return r;
+    int rows = plan->vec < SPMMT_COLUMNS ? plan->vec : SPMMT_COLUMNS;
+    r.first = mul_s32(b, "part_row", and_b32(b, "row_part", matrix, I(1)), I(rows));
+    r.column = shr_u32(b, "operand_column", matrix, I(1));
+    return r;
 }
 
 /* Lanes of rows that a vector does not have read the row of zeros. */
@@ -68,15 +75,16 @@ static void find_operand_row(spmmt_emitter *e) {
     mc_builder *b = e->b;
     spmmt_lane *l = &e->lane;
     int matrices = plan->fragments < 4 ? plan->fragments : 4;
-    mc_reg row, column, number = shr_u32(b, "lane_matrix", e->place.lane, I(log2_of(SPMMT_COLUMNS)));
-    find_matrix(e, and_b32(b, "matrix", number, I(matrices - 1)), &row, &column);
+    mc_reg number = shr_u32(b, "lane_matrix", e->place.lane, I(log2_of(SPMMT_COLUMNS)));
+    const spmmt_operand_row r = find_matrix(e, and_b32(b, "matrix", number, I(matrices - 1)));
+    mc_reg row = r.first.id ? add_s32(b, "operand_row", r.first, r.in_part) : r.in_part;
     mc_reg at = mad_s32(b, "b_row_at", row, I(plan->pitch), e->shared);
-    at = mad_s32(b, "b_column_at", column, I(SPMMT_COPY), at);
+    at = mad_s32(b, "b_column_at", r.column, I(SPMMT_COPY), at);
     l->b = carried(b, "b_lane", mad_s32(b, "b_side_at", e->side, I(plan->warp_n * SPMMT_ELEMENT), at));
     EMIT(b, add_s32, l->b, l->b, I(spmmt_stages_at(plan)));
     l->b_step = carried(b, "b_step", I(plan->pitch));
     if (!spmmt_has_zeros(plan)) return;
-    mc_reg zeros = setp_ge(b, "reads_zeros", row, I(plan->vec));
+    mc_reg zeros = setp_ge(b, "reads_zeros", r.in_part, I(plan->vec));
     EMIT_IF(b, zeros, add_s32, l->b, e->shared, I(spmmt_zeros_at(plan)));
     EMIT_IF(b, zeros, mov_b32, l->b_step, I(0));
 }
@@ -98,19 +106,21 @@ static void begin_stream(spmmt_emitter *e) {
     const spmmt_plan *plan = e->plan;
     spmmt_stream *s = &e->stream;
     mc_builder *b = e->b;
-    int words = plan->mmas * TRANSPOSED_GROUPS;
     heading(b, "The steps of the warp's part");
     mc_reg part = mad_s32(b, "part", load_special(b, "tile_x", "ctaid.x"), I(plan->parts), e->part);
     mc_reg at = mad_wide(b, "part_at", part, I(WORD), load_array(b, "part_ptr"));
     mc_reg first = ldg_b32(b, "first_step", AT(at, 0)), end = ldg_b32(b, "end_step", AT(at, WORD));
     s->left = carried(b, "steps_left",
                       sub_s32(b, "part_steps", add_s32(b, "last_step", end, I(-TRANSPOSED_LEAD)), first));
-    s->steps_at = carried_b64(
-        b, "steps_at",
-        mad_wide(b, "steps_first", first, I(TRANSPOSED_STEP_WORDS * WORD), load_array(b, "steps")));
-    mc_reg slots = mad_wide(b, "slots_first", first, I(words * WORD), load_array(b, "step_slots"));
-    s->slots_at =
-        carried_b64(b, "slots_at", mad_wide(b, "slots_lane", e->place.g, I(plan->mmas * WORD), slots));
+    s->steps_at =
+        carried_b64(b, "steps_at", mad_wide(b, "steps_first", first, I(WORD), load_array(b, "steps")));
+    mc_reg slots =
+        mad_wide(b, "slots_first", first, I(spmmt_step_words(plan) * WORD), load_array(b, "step_slots"));
+    int rows = spmmt_rows(plan) * WORD;
+    s->columns_at = carried_b64(b, "columns_at", mad_wide(b, "columns_lane", e->place.g, I(rows), slots));
+    mc_reg vectors = mad_wide(b, "vectors_lane", e->place.g, I(rows * plan->blocks), slots);
+    s->vectors_at = carried_b64(b, "vectors_at", vectors);
+    EMIT(b, add_s64, s->vectors_at, s->vectors_at, I(plan->slots * WORD));
     spmmt_declare_steps(e);
 }
 
@@ -127,7 +137,7 @@ static void emit_stage(spmmt_emitter *e, const char *prefix) {
 static void emit_next_stage(spmmt_emitter *e) {
     mc_builder *b = e->b;
     mc_label stay = label(b, "STAY");
-    EMIT_IF(b, setp_ge(b, "stays", e->stream.step[1], I(0)), bra_uni, TO(stay));
+    EMIT_IF(b, setp_ge(b, "stays", e->stream.step[0], I(0)), bra_uni, TO(stay));
     emit_stage(e, "next_");
     set_label(b, stay);
 }
@@ -136,11 +146,15 @@ static void emit_walk(spmmt_emitter *e) {
     const spmmt_plan *plan = e->plan;
     spmmt_stream *s = &e->stream;
     mc_builder *b = e->b;
-    int turn = spmmt_turn(plan), words = plan->mmas * TRANSPOSED_GROUPS;
+    int turn = spmmt_turn(plan);
     mc_label done = label(b, "DONE"), again = label(b, "TURN");
     EMIT_IF(b, setp_eq(b, "no_steps", s->left, I(0)), bra_uni, TO(done));
     for (int i = 0; i < turn; i++) spmmt_load_step(e, i, i);
-    for (int i = 0; i < plan->ahead; i++) spmmt_load_values(e, i);
+    for (int i = 0; i < plan->ahead; i++) {
+        spmmt_load_vectors(e, i, i);
+        spmmt_load_values(e, i);
+    }
+    for (int i = plan->ahead; i < turn; i++) spmmt_load_vectors(e, i, i);
     emit_stage(e, "second_");
     spmmt_begin_steps(e);
     heading(b, "A turn: %d steps", turn);
@@ -154,8 +168,10 @@ static void emit_walk(spmmt_emitter *e) {
         spmmt_take_step(e, i);
         EMIT_IF(b, ended, bra, TO(done));
     }
-    EMIT(b, add_s64, s->steps_at, s->steps_at, I((int64_t)turn * TRANSPOSED_STEP_WORDS * WORD));
-    EMIT(b, add_s64, s->slots_at, s->slots_at, I((int64_t)turn * words * WORD));
+    int64_t bytes = (int64_t)turn * spmmt_step_words(plan) * WORD;
+    EMIT(b, add_s64, s->steps_at, s->steps_at, I(turn * WORD));
+    EMIT(b, add_s64, s->columns_at, s->columns_at, I(bytes));
+    EMIT(b, add_s64, s->vectors_at, s->vectors_at, I(bytes));
     EMIT(b, sub_s32, s->left, s->left, I(turn));
     EMIT_IF(b, setp_gt(b, "more_steps", s->left, I(0)), bra_uni, TO(again));
     set_label(b, done);

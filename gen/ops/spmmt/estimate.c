@@ -6,19 +6,23 @@
 
 enum { SCHEDULERS = 4 };
 
-/* Of one part: row blocks, and the mean number of vectors that each has in it. */
+/* Of one part: what is taken together, one row block or two, and the mean number of vectors and of columns
+   that these have in it. */
 typedef struct part_load {
-    double row_blocks, vectors;
+    double row_blocks, vectors, columns;
 } part_load;
 
 static part_load load_of(const spmmt_plan *plan, const mc_problem *problem) {
-    double row_blocks = (double)problem->m / plan->vec, k = model_most((double)problem->k, plan->warp_k);
-    return (part_load){row_blocks, (double)problem->vectors / row_blocks * plan->warp_k / k};
+    double row_blocks = (double)problem->m / plan->vec, k = model_most((double)problem->k, plan->warp_k),
+           vectors = (double)problem->vectors / row_blocks * plan->warp_k / k, part = vectors / plan->warp_k,
+           columns = plan->blocks > 1 ? vectors * (2 - part) : vectors;
+    return (part_load){row_blocks / plan->blocks, vectors * plan->blocks, columns};
 }
 
-/* Steps of a row block: whole ones, of which the last is half empty, and at least one. */
+/* Steps: whole ones, of which the last is half empty, and at least one. */
 static double steps_of(const spmmt_plan *plan, const part_load *load) {
-    return model_most(1, load->vectors / plan->slots + 0.5 * (1 - exp(-load->vectors / plan->slots)));
+    double steps = load->columns / plan->slots;
+    return model_most(1, steps + 0.5 * (1 - exp(-steps)));
 }
 
 static double latency_of(const spmmt_plan *plan, const spmmt_costs *c, const part_load *load) {
@@ -27,14 +31,14 @@ static double latency_of(const spmmt_plan *plan, const spmmt_costs *c, const par
 }
 
 static double issue_of(const spmmt_plan *plan, const spmmt_costs *c, const part_load *load) {
-    double each = c->issue + c->work * plan->mmas * spmmt_halves(plan);
+    double each = c->issue + c->work * plan->mmas * spmmt_halves(plan) * (1 + plan->blocks) / 2;
     return load->row_blocks * steps_of(plan, load) * each * spmmt_warps(plan) / SCHEDULERS;
 }
 
 /* A row of accumulators is read and written; a vector and its slot are read; so are a row block's rows of
    B, in each step. */
 static double shared_of(const spmmt_plan *plan, const spmmt_costs *c, const part_load *load) {
-    double rows = load->vectors * plan->warp_n * 2 * WORD * (1 + c->conflict),
+    double rows = load->columns * plan->warp_n * 2 * WORD * (1 + c->conflict),
            vectors = load->vectors * (plan->vec + 1) * SPMMT_ELEMENT,
            b = steps_of(plan, load) * plan->fragments * SPMMT_COLUMNS * SPMMT_COPY;
     return load->row_blocks * (rows + vectors + b) * spmmt_warps(plan) / 1024 * c->shared;

@@ -6,8 +6,9 @@
 
 enum {
     SPMMT_MAX_TURN = 2 * SPMMT_MAX_AHEAD,
-    SPMMT_MAX_VALUES = SPMMT_MAX_AHEAD * SPMMT_MAX_MMA * 2 * 2,
-    SPMMT_MAX_ACC = SPMMT_MAX_MMA * 2 * SPMMT_MAX_HALVES * 4,
+    SPMMT_MAX_ROWS = 2 * SPMMT_MAX_MMA, /* of the mma of a step, that a lane has */
+    SPMMT_MAX_VALUES = SPMMT_MAX_AHEAD * SPMMT_MAX_ROWS * 2,
+    SPMMT_MAX_ACC = SPMMT_MAX_ROWS * SPMMT_MAX_HALVES * 4,
     SPMMT_MAX_FRAGMENTS = 8,
 };
 
@@ -20,6 +21,7 @@ typedef struct spmmt_shapes {
 /* Of a stage of B a thread copies the same piece of 16 bytes of every so-many-th row. */
 typedef struct spmmt_copier {
     int count, step;   /* copies of a stage; rows from one to the next */
+    mc_operand rows;   /* that are copied */
     mc_reg row;        /* of B, the thread's first one of the next stage */
     mc_reg from, to;   /* where its piece lies, and where in shared memory it goes */
     mc_reg end;        /* behind the thread's place in the last stage */
@@ -28,12 +30,13 @@ typedef struct spmmt_copier {
     mc_reg copies;     /* whether the thread copies; none: all do */
 } spmmt_copier;
 
-/* What a warp goes through. `word` and `step` are of each step of a turn: [step][mma], and its first vector
-   and its row of B. `value` is of each step that is asked for ahead: [step][mma][half][word]. */
+/* What a warp goes through. Of each step of a turn `step`, its row of B, and `column`, [step][row], the
+   slots of the lane's rows [mma][half]; of each step that is asked for ahead `vector`, [step][block][row],
+   and `value`, [step][block][row][word]. */
 typedef struct spmmt_stream {
-    mc_reg steps_at, slots_at, left;
-    mc_reg step[2 * SPMMT_MAX_TURN], word[SPMMT_MAX_TURN * SPMMT_MAX_MMA];
-    mc_reg value[SPMMT_MAX_VALUES];
+    mc_reg steps_at, columns_at, vectors_at, left;
+    mc_reg step[SPMMT_MAX_TURN], column[SPMMT_MAX_TURN * SPMMT_MAX_ROWS];
+    mc_reg vector[SPMMT_MAX_AHEAD * TRANSPOSED_MAX_BLOCKS * SPMMT_MAX_ROWS], value[SPMMT_MAX_VALUES];
 } spmmt_stream;
 
 /* Where this lane finds what: its values in a vector of A, its 16 bytes in row 0 of the warp's
@@ -43,14 +46,15 @@ typedef struct spmmt_lane {
     mc_reg valued; /* whether it has values of A; none: all lanes have */
 } spmmt_lane;
 
-/* Registers of a step and of the next one: `acc`, [step][mma][half][half of columns][4]; `product`,
-   [step][mma][8 columns][4]; `at` and `there`, [step][mma][half]; and of the two behind it `fragment`. */
-typedef struct spmmt_sums {
-    mc_reg acc[2 * SPMMT_MAX_ACC], product[2 * SPMMT_MAX_ACC], fragment[2 * SPMMT_MAX_FRAGMENTS];
+/* Registers of a step and of the next one: `acc`, [step][row][half of columns][4]; `product`,
+   [step][block][mma][8 columns][4]; `at` and `there`, [step][row]; and of the two behind it `fragment`. */
+typedef struct spmmt_step_sums {
+    mc_reg acc[2 * SPMMT_MAX_ACC], product[2 * TRANSPOSED_MAX_BLOCKS * SPMMT_MAX_ACC];
+    mc_reg fragment[2 * SPMMT_MAX_FRAGMENTS];
     mc_reg zero;
-    mc_reg at[4 * SPMMT_MAX_MMA], there[4 * SPMMT_MAX_MMA];
-    mc_reg row, bits, vector_at, first_at, valued; /* scratch */
-} spmmt_sums;
+    mc_reg at[2 * SPMMT_MAX_ROWS], there[2 * SPMMT_MAX_ROWS];
+    mc_reg row, bits, vector_at, has; /* scratch */
+} spmmt_step_sums;
 
 typedef struct spmmt_emitter {
     mc_builder *b;
@@ -64,7 +68,7 @@ typedef struct spmmt_emitter {
     spmmt_copier copier;
     spmmt_stream stream;
     spmmt_lane lane;
-    spmmt_sums sums;
+    spmmt_step_sums sums;
 } spmmt_emitter;
 
 /* -- copy.c */
@@ -76,8 +80,10 @@ void spmmt_copy_stage(spmmt_emitter *e, const char *prefix);
 /* -- step.c */
 
 void spmmt_declare_steps(spmmt_emitter *e);
-/* Asks for what says where step STEP of the turn has its vectors, OFFSET steps on from the stream. */
+/* Ask for the row of B and the columns of step STEP of the turn, and for its vectors: OFFSET steps on from
+   the stream. */
 void spmmt_load_step(spmmt_emitter *e, int step, int offset);
+void spmmt_load_vectors(spmmt_emitter *e, int step, int offset);
 /* Asks for the values of step STEP of the turn. */
 void spmmt_load_values(spmmt_emitter *e, int step);
 /* Loads and makes what the first step and those behind it take from steps before them. */

@@ -11,6 +11,7 @@ static void take_point(const int64_t *point, spmmt_plan *plan) {
                          .warp_k = (int)point[F_WARP_K],
                          .warp_n = (int)point[F_WARP_N],
                          .slots = (int)point[F_SLOTS],
+                         .blocks = (int)point[F_BLOCKS],
                          .ahead = (int)point[F_AHEAD],
                          .stage_rows = (int)point[F_STAGE_ROWS],
                          .m = point[F_M],
@@ -26,14 +27,14 @@ static void plan_shares(spmmt_plan *plan) {
     plan->mmas = plan->slots / TRANSPOSED_MMA_SLOTS;
     /* 16 bytes more, so that ldmatrix meets no bank twice */
     plan->pitch = plan->tile_n * SPMMT_ELEMENT + SPMMT_COPY;
-    plan->fragments = plan->warp_n / SPMMT_COLUMNS * spmmt_a_words(plan);
+    plan->fragments = plan->warp_n / SPMMT_COLUMNS * spmmt_row_parts(plan);
 }
 
 int spmmt_registers(const spmmt_plan *plan) {
-    enum { OTHERS = 28, STEPS = 2, FLOATS = 4 };
-    int rows = 2 * plan->mmas, words = spmmt_turn(plan) * (TRANSPOSED_STEP_WORDS + plan->mmas),
-        values = plan->ahead * rows * spmmt_a_words(plan), sums = STEPS * rows * spmmt_halves(plan) * FLOATS;
-    return words + values + 2 * sums + STEPS * plan->fragments + OTHERS; /* sums and products */
+    enum { OTHERS = 28, STEPS = 2 };
+    int words = spmmt_turn(plan) * (1 + spmmt_rows(plan)) + plan->ahead * plan->blocks * spmmt_rows(plan),
+        sums = spmmt_sums(plan) * (1 + plan->blocks); /* and products */
+    return words + plan->ahead * spmmt_values(plan) + STEPS * (sums + plan->fragments) + OTHERS;
 }
 
 static void check_registers(const spmmt_plan *plan, mc_complaints *complaints) {
@@ -67,12 +68,18 @@ static void check_shared(const spmmt_plan *plan, const mc_arch *arch, mc_complai
 
 static void check_stages(const spmmt_plan *plan, mc_complaints *complaints) {
     int copies = plan->stage_rows * plan->tile_n * SPMMT_ELEMENT / SPMMT_COPY;
-    if (plan->stage_rows / plan->vec < spmmt_turn(plan))
-        complain(complaints, F_STAGE_ROWS, "%d row blocks are fewer than the %d steps of a turn",
-                 plan->stage_rows / plan->vec, spmmt_turn(plan));
+    int steps = plan->stage_rows / (plan->vec * plan->blocks);
+    if (steps < spmmt_turn(plan))
+        complain(complaints, F_STAGE_ROWS, "%d rows may have %d steps, fewer than the %d of a turn",
+                 plan->stage_rows, steps, spmmt_turn(plan));
     else if (spmmt_warps(plan) > 0 && copies > SPMMT_MAX_COPIES * spmmt_threads(plan))
         complain(complaints, F_STAGE_ROWS, "a stage has %d copies, %d threads do %d each at the most", copies,
                  spmmt_threads(plan), SPMMT_MAX_COPIES);
+}
+
+static void check_blocks(const spmmt_plan *plan, mc_complaints *complaints) {
+    if (plan->blocks > 1 && plan->vec > SPMMT_COLUMNS)
+        complain(complaints, F_BLOCKS, "two row blocks of vec = %d have more than 16 rows", plan->vec);
 }
 
 static void check_shapes(const int64_t *point, const spmmt_plan *plan, mc_complaints *complaints) {
@@ -90,6 +97,7 @@ void spmmt_make_plan(const int64_t *point, void *data, mc_complaints *complaints
     take_point(point, plan);
     plan_shares(plan);
     check_shapes(point, plan, complaints);
+    check_blocks(plan, complaints);
     check_shares(plan, complaints);
     check_stages(plan, complaints);
     check_registers(plan, complaints);

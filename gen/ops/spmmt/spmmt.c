@@ -23,6 +23,10 @@ static const mc_field fields[] = {
      .doc = "Columns of C of a warp's share of the tile."},
     {"slots", COUNTS(16, 32), .standard = 16, .tunable = true,
      .doc = "Vectors of a row block that a warp takes at a time, 16 for each mma."},
+    {"blocks", COUNTS(1, 2), .standard = 1, .tunable = true,
+     .doc = "Row blocks that a warp takes together: a column that both have has one slot. With two there are "
+            "fewer "
+            "steps, and a stage wants twice the rows. V = 16 has 1."},
     {"ahead", COUNTS(2, 3, 4, 6), .standard = 4, .tunable = true,
      .doc = "Steps that a warp asks for A's values ahead; for what says where they are, twice as many."},
     {"stage_rows", COUNTS(32, 64, 128, 256), .standard = 128, .tunable = true,

@@ -30,6 +30,7 @@ enum {
     SPMMT_HALF = 16,   /* columns of C of a row of accumulators */
     SPMMT_COLUMNS = 8, /* of an mma */
     SPMMT_COPY = 16,   /* bytes */
+    SPMMT_ZEROS = 64,  /* bytes of the row of zeros: what a lane reads of a row */
     SPMMT_MAX_WARPS = 16,
     SPMMT_MAX_SHARED = 227 << 10,
     SPMMT_MAX_AHEAD = 6,
@@ -49,6 +50,7 @@ enum {
     F_WARP_K,
     F_WARP_N,
     F_SLOTS,
+    F_BLOCKS,
     F_AHEAD,
     F_STAGE_ROWS,
     F_M,
@@ -66,6 +68,7 @@ typedef struct spmmt_plan {
     int warp_k, warp_n; /* of a warp */
     int parts, beside;  /* warps along k, and along n */
     int slots, mmas;    /* of a step */
+    int blocks;         /* row blocks of a step */
     int ahead;          /* steps that values are asked for ahead */
     int stage_rows;     /* rows of B */
     int pitch;          /* bytes from row to row of a stage */
@@ -92,10 +95,22 @@ static inline int spmmt_zeros_at(const spmmt_plan *plan) {
 }
 static inline bool spmmt_has_zeros(const spmmt_plan *plan) { return plan->vec < SPMMT_COLUMNS; }
 static inline int spmmt_shared_bytes(const spmmt_plan *plan) {
-    return spmmt_zeros_at(plan) + (spmmt_has_zeros(plan) ? SPMMT_COPY : 0);
+    return spmmt_zeros_at(plan) + (spmmt_has_zeros(plan) ? SPMMT_ZEROS : 0);
 }
 /* Operands of A, registers of 2 values, of a row of an mma: two of 16 rows. */
 static inline int spmmt_a_words(const spmmt_plan *plan) { return plan->vec > SPMMT_COLUMNS ? 2 : 1; }
+/* Operands of B that a step takes for 8 columns, each of 8 rows: of a row block's two halves, or of each row
+   block. */
+static inline int spmmt_row_parts(const spmmt_plan *plan) { return spmmt_a_words(plan) * plan->blocks; }
+/* Of a step: the lane's rows of its mma, words of all its slots; registers of its values, of its sums. */
+static inline int spmmt_rows(const spmmt_plan *plan) { return 2 * plan->mmas; }
+static inline int spmmt_step_words(const spmmt_plan *plan) {
+    return transposed_step_words(plan->slots, plan->blocks);
+}
+static inline int spmmt_values(const spmmt_plan *plan) {
+    return plan->blocks * 2 * plan->mmas * spmmt_a_words(plan);
+}
+static inline int spmmt_sums(const spmmt_plan *plan) { return 2 * plan->mmas * spmmt_halves(plan) * 4; }
 
 /* Registers of a thread, about. */
 int spmmt_registers(const spmmt_plan *plan);

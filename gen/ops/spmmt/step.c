@@ -1,79 +1,96 @@
-/* A step: up to `slots` vectors of a row block, which are the rows of mma, times the row block's rows of B.
- * What comes is added to accumulators in shared memory, at the row that a vector's column says.
+/* A step: up to `slots` columns of a row block or two, whose vectors are the rows of mma, times the row
+ * blocks' rows of B. What comes is added to accumulators in shared memory, at the row that the column says.
  *
  * A row of accumulators is 64 bytes, of 16 columns of C: lane t has the 16 bytes from 16 t on, columns 2 t
  * and 2 t + 1 of the first 8 and of the last 8. Eight lanes, two lane groups, read 128 bytes at once. These
  * are all banks if one lane group has an even row and the other one an odd row, to which the packer sees
- * where it can. */
+ * where it can.
+ *
+ * Of a row block that has no vector in a slot nothing is added: zeros times an infinity of B were no
+ * number. */
 #include "ops/spmmt/kernel.h"
 #include "parts/words.h"
 
 void spmmt_declare_steps(spmmt_emitter *e) {
     const spmmt_plan *plan = e->plan;
     spmmt_stream *s = &e->stream;
-    spmmt_sums *x = &e->sums;
+    spmmt_step_sums *x = &e->sums;
     mc_builder *b = e->b;
-    int turn = spmmt_turn(plan), rows = 2 * plan->mmas;
-    b32_array(b, "step", 2 * turn, s->step);
-    b32_array(b, "slot_word", turn * plan->mmas, s->word);
-    b32_array(b, "value", plan->ahead * rows * spmmt_a_words(plan), s->value);
-    b32_array(b, "acc", 2 * rows * spmmt_halves(plan) * 4, x->acc);
-    b32_array(b, "product", 2 * rows * spmmt_halves(plan) * 4, x->product);
+    int turn = spmmt_turn(plan), rows = spmmt_rows(plan), values = plan->ahead * spmmt_values(plan),
+        sums = 2 * spmmt_sums(plan);
+    b32_array(b, "step", turn, s->step);
+    b32_array(b, "column", rows * turn, s->column);
+    b32_array(b, "vector", rows * plan->blocks * plan->ahead, s->vector);
+    b32_array(b, "value", values, s->value);
+    b32_array(b, "acc", sums, x->acc);
+    b32_array(b, "product", sums * plan->blocks, x->product);
     b32_array(b, "b_operand", 2 * plan->fragments, x->fragment);
     b32_array(b, "acc_at", 2 * rows, x->at);
     pred_array(b, "there", 2 * rows, x->there);
     x->row = b32(b, "b_row"), x->bits = b32(b, "bits");
-    x->vector_at = b64(b, "vector_at"), x->first_at = b64(b, "first_at"), x->valued = pred(b, "loads");
+    x->vector_at = b64(b, "vector_at"), x->has = pred(b, "has_vector");
     x->zero = mov_b32(b, "no_sum", I(0));
     note(b, "what no lane loads stays zero");
-    for (int i = 0; i < plan->ahead * rows * spmmt_a_words(plan); i++) EMIT(b, mov_b32, s->value[i], I(0));
-    for (int i = 0; i < 2 * rows * spmmt_halves(plan) * 4; i++) EMIT(b, mov_b32, x->acc[i], I(0));
+    for (int i = 0; i < values; i++) EMIT(b, mov_b32, s->value[i], I(0));
+    for (int i = 0; i < sums; i++) EMIT(b, mov_b32, x->acc[i], I(0));
+}
+
+static void load_words(spmmt_emitter *e, int count, const mc_reg *to, mc_reg from, int64_t offset) {
+    const mc_reg none = {0};
+    for (int i = 0; i < count; i += 4)
+        emit_load_words(e->b, none, WORDS_RELAXED, (count < 4 ? count : 4) * WORD, &to[i],
+                        AT(from, offset + i * WORD));
 }
 
 void spmmt_load_step(spmmt_emitter *e, int step, int offset) {
     const spmmt_plan *plan = e->plan;
     const spmmt_stream *s = &e->stream;
-    const mc_reg none = {0};
-    int words = plan->mmas * TRANSPOSED_GROUPS;
-    emit_load_words(e->b, none, WORDS_RELAXED, TRANSPOSED_STEP_WORDS * WORD, &s->step[2 * step],
-                    AT(s->steps_at, (int64_t)offset * TRANSPOSED_STEP_WORDS * WORD));
-    emit_load_words(e->b, none, WORDS_RELAXED, plan->mmas * WORD, &s->word[step * plan->mmas],
-                    AT(s->slots_at, (int64_t)offset * words * WORD));
+    int rows = spmmt_rows(plan), bytes = spmmt_step_words(plan) * WORD;
+    load_words(e, 1, &s->step[step], s->steps_at, (int64_t)offset * WORD);
+    load_words(e, rows, &s->column[rows * step], s->columns_at, (int64_t)offset * bytes);
 }
 
-/* Sets x->bits to the half word of slot row ROW of step STEP, [mma][half], with others above it. */
-static mc_reg half_of(const spmmt_emitter *e, int step, int row) {
-    mc_reg word = e->stream.word[step * e->plan->mmas + row / 2];
-    if (row % 2 == 0) return word;
-    EMIT(e->b, shr_u32, e->sums.bits, word, I(TRANSPOSED_HALF_BITS));
-    return e->sums.bits;
+/* The vectors of step STEP: of row block BLOCK, [row]. */
+static const mc_reg *vectors_of(const spmmt_emitter *e, int step, int block) {
+    const spmmt_plan *plan = e->plan;
+    return &e->stream.vector[(step % plan->ahead * plan->blocks + block) * spmmt_rows(plan)];
 }
 
-/* THERE = whether HALF, which may be x->bits, is a vector; and, unless it is none, WHERE. */
-static void test_vector(const spmmt_emitter *e, mc_reg half, mc_reg there, mc_reg where) {
-    mc_reg bits = e->sums.bits;
-    EMIT(e->b, and_b32, bits, half, I(TRANSPOSED_NONE));
-    if (where.id) EMIT(e->b, setp_eq_and, there, bits, I(0), where);
-    else EMIT(e->b, setp_eq, there, bits, I(0));
+void spmmt_load_vectors(spmmt_emitter *e, int step, int offset) {
+    const spmmt_plan *plan = e->plan;
+    int bytes = spmmt_step_words(plan) * WORD;
+    load_words(e, plan->blocks * spmmt_rows(plan), vectors_of(e, step, 0), e->stream.vectors_at,
+               (int64_t)offset * bytes);
+}
+
+static mc_reg column_of(const spmmt_emitter *e, int step, int row) {
+    return e->stream.column[step * spmmt_rows(e->plan) + row];
+}
+
+/* The values of step STEP: of row block BLOCK, [row][word]. */
+static const mc_reg *values_of(const spmmt_emitter *e, int step, int block) {
+    int values = spmmt_values(e->plan);
+    return &e->stream.value[step % e->plan->ahead * values + block * values / e->plan->blocks];
+}
+
+static void load_vector(const spmmt_emitter *e, mc_reg vector, const mc_reg *value) {
+    const spmmt_step_sums *x = &e->sums;
+    mc_builder *b = e->b;
+    int bytes = e->plan->vec * SPMMT_ELEMENT;
+    if (e->lane.valued.id) EMIT(b, setp_ge_and, x->has, vector, I(0), e->lane.valued);
+    else EMIT(b, setp_ge, x->has, vector, I(0));
+    EMIT(b, mad_wide, x->vector_at, vector, I(bytes), e->lane.a);
+    for (int w = 0; w < spmmt_a_words(e->plan); w++)
+        emit_load_words(b, x->has, WORDS_RELAXED, bytes < WORD ? bytes : WORD, &value[w],
+                        AT(x->vector_at, w * SPMMT_COLUMNS * SPMMT_ELEMENT));
 }
 
 void spmmt_load_values(spmmt_emitter *e, int step) {
     const spmmt_plan *plan = e->plan;
-    const spmmt_stream *s = &e->stream;
-    const spmmt_sums *x = &e->sums;
-    mc_builder *b = e->b;
-    int words = spmmt_a_words(plan), rows = 2 * plan->mmas, bytes = plan->vec * SPMMT_ELEMENT;
-    const mc_reg *value = &s->value[step % plan->ahead * rows * words];
-    EMIT(b, mad_wide, x->first_at, s->step[2 * step], I(bytes), e->lane.a);
-    for (int row = 0; row < rows; row++) {
-        mc_reg half = half_of(e, step, row);
-        EMIT(b, and_b32, x->row, half, I(TRANSPOSED_VECTOR_MASK));
-        test_vector(e, half, x->valued, e->lane.valued);
-        EMIT(b, mad_wide, x->vector_at, x->row, I(bytes), x->first_at);
-        for (int w = 0; w < words; w++)
-            emit_load_words(b, x->valued, WORDS_RELAXED, bytes < WORD ? bytes : WORD, &value[row * words + w],
-                            AT(x->vector_at, w * SPMMT_COLUMNS * SPMMT_ELEMENT));
-    }
+    for (int block = 0; block < plan->blocks; block++)
+        for (int row = 0; row < spmmt_rows(plan); row++)
+            load_vector(e, vectors_of(e, step, block)[row],
+                        values_of(e, step, block) + row * spmmt_a_words(plan));
 }
 
 /* -- A step ------------------------------------------------------------------------------------------- */
@@ -85,10 +102,11 @@ static const mc_reg *fragments_of(const spmmt_emitter *e, int step) {
 
 /* Each lane names a row of 16 bytes, and gets operands of two or four. */
 static void load_fragments(const spmmt_emitter *e, int step) {
-    const spmmt_sums *x = &e->sums;
+    const spmmt_step_sums *x = &e->sums;
     const mc_reg *fragment = fragments_of(e, step);
     mc_builder *b = e->b;
-    mc_reg row = e->stream.step[2 * step + 1];
+    mc_reg row = e->stream.step[step];
+    int per_column = spmmt_row_parts(e->plan), column_bytes = SPMMT_COLUMNS * SPMMT_ELEMENT;
     if (step == 0) {
         EMIT(b, and_b32, x->row, row, H(~TRANSPOSED_NEXT_STAGE));
         row = x->row;
@@ -96,20 +114,22 @@ static void load_fragments(const spmmt_emitter *e, int step) {
     EMIT(b, mad_s32, x->row, row, e->lane.b_step, e->lane.b);
     if (e->plan->fragments == 2) EMIT(b, ldmatrix_x2_trans, V2(fragment), AT(x->row, 0));
     for (int i = 0; i + 4 <= e->plan->fragments; i += 4)
-        EMIT(b, ldmatrix_x4_trans, V4(&fragment[i]), AT(x->row, i * SPMMT_COLUMNS));
+        EMIT(b, ldmatrix_x4_trans, V4(&fragment[i]), AT(x->row, i / per_column * column_bytes));
 }
 
-/* Where the accumulators of step STEP lie: of row ROW, [mma][half], and whether there is one. */
-static int place_of(const spmmt_emitter *e, int step, int row) { return step % 2 * 2 * e->plan->mmas + row; }
+/* Where the accumulators of step STEP lie: of row ROW, and whether there is one. */
+static int place_of(const spmmt_emitter *e, int step, int row) {
+    return step % 2 * spmmt_rows(e->plan) + row;
+}
 
 static void find_sums(const spmmt_emitter *e, int step) {
-    const spmmt_sums *x = &e->sums;
+    const spmmt_step_sums *x = &e->sums;
     mc_builder *b = e->b;
-    for (int row = 0; row < 2 * e->plan->mmas; row++) {
-        mc_reg half = half_of(e, step, row), at = x->at[place_of(e, step, row)];
-        EMIT(b, and_b32, at, half, H(TRANSPOSED_ROW_MASK));
-        EMIT(b, add_s32, at, at, e->lane.acc);
-        test_vector(e, half, x->there[place_of(e, step, row)], (mc_reg){0});
+    for (int row = 0; row < spmmt_rows(e->plan); row++) {
+        mc_reg column = column_of(e, step, row), at = x->at[place_of(e, step, row)], bytes = column;
+        if (e->plan->blocks > 1) EMIT(b, and_b32, bytes = x->bits, column, H(TRANSPOSED_ROW_MASK));
+        EMIT(b, add_s32, at, bytes, e->lane.acc);
+        EMIT(b, setp_ge, x->there[place_of(e, step, row)], column, I(0));
     }
 }
 
@@ -118,15 +138,16 @@ static const mc_reg *acc_of(const spmmt_emitter *e, int step, int row, int half)
     return &e->sums.acc[(place_of(e, step, row) * spmmt_halves(e->plan) + half) * 4];
 }
 
-/* The products of step STEP of mma MMA by 8 columns, COLUMN: as the mma has them. */
-static const mc_reg *products_of(const spmmt_emitter *e, int step, int mma, int column) {
-    int columns = e->plan->warp_n / SPMMT_COLUMNS;
-    return &e->sums.product[((step % 2 * e->plan->mmas + mma) * columns + column) * 4];
+/* The products of step STEP of row block BLOCK and mma MMA by 8 columns, COLUMN: as the mma has them. */
+static const mc_reg *products_of(const spmmt_emitter *e, int step, int block, int mma, int column) {
+    const spmmt_plan *plan = e->plan;
+    int columns = plan->warp_n / SPMMT_COLUMNS, group = step % 2 * plan->blocks + block;
+    return &e->sums.product[((group * plan->mmas + mma) * columns + column) * 4];
 }
 
 static void load_sums(const spmmt_emitter *e, int step) {
-    const spmmt_sums *x = &e->sums;
-    for (int row = 0; row < 2 * e->plan->mmas; row++)
+    const spmmt_step_sums *x = &e->sums;
+    for (int row = 0; row < spmmt_rows(e->plan); row++)
         for (int q = 0; q < spmmt_halves(e->plan); q++) {
             int place = place_of(e, step, row);
             EMIT_IF(e->b, x->there[place], lds_v4, V4(acc_of(e, step, row, q)),
@@ -135,8 +156,8 @@ static void load_sums(const spmmt_emitter *e, int step) {
 }
 
 static void store_sums(const spmmt_emitter *e, int step) {
-    const spmmt_sums *x = &e->sums;
-    for (int row = 0; row < 2 * e->plan->mmas; row++)
+    const spmmt_step_sums *x = &e->sums;
+    for (int row = 0; row < spmmt_rows(e->plan); row++)
         for (int q = 0; q < spmmt_halves(e->plan); q++) {
             int place = place_of(e, step, row);
             EMIT_IF(e->b, x->there[place], sts_v4, AT(x->at[place], q * spmmt_half_bytes(e->plan)),
@@ -147,14 +168,22 @@ static void store_sums(const spmmt_emitter *e, int step) {
 /* A lane's sums of a row, two of each 8 columns, lie side by side in shared memory; those of an mma are of
    two rows. So they are added by additions of their own, which also keeps the mma from waiting for the
    sums. */
+static void add_row(const spmmt_emitter *e, int step, int block, int row) {
+    const mc_reg always = {0}, has = e->plan->blocks > 1 ? e->sums.has : always;
+    if (has.id) {
+        EMIT(e->b, and_b32, e->sums.bits, column_of(e, step, row), I(1 << block));
+        EMIT(e->b, setp_eq, has, e->sums.bits, I(0));
+    }
+    for (int column = 0; column < e->plan->warp_n / SPMMT_COLUMNS; column++) {
+        const mc_reg *product = products_of(e, step, block, row / 2, column) + row % 2 * 2,
+                     *sum = acc_of(e, step, row, column / 2) + column % 2 * 2;
+        for (int i = 0; i < 2; i++) EMIT_IF(e->b, has, add_f32, sum[i], sum[i], product[i]);
+    }
+}
+
 static void add_products(const spmmt_emitter *e, int step) {
-    const spmmt_plan *plan = e->plan;
-    for (int row = 0; row < 2 * plan->mmas; row++)
-        for (int column = 0; column < plan->warp_n / SPMMT_COLUMNS; column++) {
-            const mc_reg *product = products_of(e, step, row / 2, column) + row % 2 * 2,
-                         *sum = acc_of(e, step, row, column / 2) + column % 2 * 2;
-            for (int i = 0; i < 2; i++) EMIT(e->b, add_f32, sum[i], sum[i], product[i]);
-        }
+    for (int block = 0; block < e->plan->blocks; block++)
+        for (int row = 0; row < spmmt_rows(e->plan); row++) add_row(e, step, block, row);
 }
 
 /* 16 vectors by 8 columns: VALUES are [half][word], OPERAND is of B. */
@@ -173,14 +202,18 @@ static void multiply(const spmmt_emitter *e, const mc_reg *values, const mc_reg 
                  MC_OPERANDS(V4(product), V4(a), V2(operand), V4(zeros)));
 }
 
-static void multiply_all(const spmmt_emitter *e, int step) {
+static void multiply_block(const spmmt_emitter *e, int step, int block) {
     const spmmt_plan *plan = e->plan;
-    int words = spmmt_a_words(plan), of_mma = 2 * words;
-    const mc_reg *values = &e->stream.value[step % plan->ahead * plan->mmas * of_mma];
+    const mc_reg *values = values_of(e, step, block);
     for (int mma = 0; mma < plan->mmas; mma++)
         for (int column = 0; column < plan->warp_n / SPMMT_COLUMNS; column++)
-            multiply(e, values + mma * of_mma, fragments_of(e, step) + column * words,
-                     products_of(e, step, mma, column));
+            multiply(e, values + mma * 2 * spmmt_a_words(plan),
+                     fragments_of(e, step) + column * spmmt_row_parts(plan) + block,
+                     products_of(e, step, block, mma, column));
+}
+
+static void multiply_all(const spmmt_emitter *e, int step) {
+    for (int block = 0; block < e->plan->blocks; block++) multiply_block(e, step, block);
 }
 
 void spmmt_begin_steps(spmmt_emitter *e) {
@@ -198,9 +231,10 @@ void spmmt_take_step(spmmt_emitter *e, int step) {
     load_fragments(e, (step + TRANSPOSED_LEAD) % turn);
     spmmt_load_values(e, (step + e->plan->ahead) % turn);
     find_sums(e, next);
-    spmmt_load_step(e, step, turn + step);
     add_products(e, step);
     store_sums(e, step);
     EMIT(e->b, bar_warp_sync, H(0xffffffff));
     load_sums(e, next);
+    spmmt_load_step(e, step, turn + step);
+    spmmt_load_vectors(e, step, turn + step);
 }

@@ -21,7 +21,8 @@ void spmmt_zero_sums(spmmt_emitter *e) {
     EMIT_IF(b, setp_gt(b, "more_zeros", left, I(0)), bra_uni, TO(again));
     if (!spmmt_has_zeros(e->plan)) return;
     mc_reg first = setp_eq(b, "first_thread", e->place.thread, I(0));
-    EMIT_IF(b, first, sts_v4, AT(e->shared, spmmt_zeros_at(e->plan)), V4(zero));
+    for (int i = 0; i < SPMMT_ZEROS; i += SPMMT_COPY)
+        EMIT_IF(b, first, sts_v4, AT(e->shared, spmmt_zeros_at(e->plan) + i), V4(zero));
 }
 
 typedef struct storing {
