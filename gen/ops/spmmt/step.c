@@ -182,8 +182,8 @@ static void add_row(const spmmt_emitter *e, int step, int block, int row) {
 }
 
 static void add_products(const spmmt_emitter *e, int step) {
-    for (int block = 0; block < e->plan->blocks; block++)
-        for (int row = 0; row < spmmt_rows(e->plan); row++) add_row(e, step, block, row);
+    for (int row = 0; row < spmmt_rows(e->plan); row++)
+        for (int block = 0; block < e->plan->blocks; block++) add_row(e, step, block, row);
 }
 
 /* 16 vectors by 8 columns: VALUES are [half][word], OPERAND is of B. */
