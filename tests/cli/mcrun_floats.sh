@@ -127,7 +127,10 @@ expect 1 'B holds s8, must hold f16' spmm_mixed whole.mtx --b bytes.npy
 expect 2 'rhs: lhs = "s8" takes an integer, "f16" or "bf16", not "tf32"' spmm_mixed m.smtx --n 32 --set rhs=tf32
 expect 2 'rhs: lhs = "s16" takes an integer, too, not "f16"' spmm_mixed m.smtx --n 32 --set lhs=s16
 expect 2 'rhs: lhs = "f16" takes rhs = "f16", not "s8"' spmm_mixed m.smtx --n 32 --set lhs=f16 --set rhs=s8
-expect 2 'heads: off wants integers on both sides' spmm_mixed m.smtx --n 32 --set heads=off
+expect 0 'verdict    within bounds' spmm_mixed m.smtx --n 32 --set heads=off --set stride=32
+expect 2 'heads: off takes no lhs = "s4" with floats: values of 8 or 16 bits' spmm_mixed m.smtx --n 32 --set heads=off --set lhs=s4
+expect 2 'heads: off takes no lhs = "tf32" with floats' "$mcrun" spmm "$root/specs/spmm_tf32.lua" m.smtx --n 32 --set heads=off --device sim
+expect 2 'heads: off wants stride = 32' spmm_mixed m.smtx --n 32 --set heads=off --set stride=64
 expect 2 'staging: lhs = "s8" takes "direct"' spmm_mixed m.smtx --n 32 --set staging=shared
 expect 2 'digits: lhs = "s8": its values are no digits; leave it out' spmm_mixed m.smtx --n 32 --set digits=balanced
 expect 0 'spmm_s8f16.lua' "$mcrun" tune "$root/specs/spmm_s8f16.lua" m.smtx --n 64 --device sim

@@ -1,6 +1,6 @@
-/* The seeds' attention as three operators (attention_chain.h) in one captured graph: the time of each step, of the graph, and
- * the memory it takes, beside that of dense scores. Run by hand, in the root of the repository; --help says how. What PyTorch
- * takes for the same: attention.py. Exit status 77: no GPU. */
+/* The seeds' attention as three operators (attention_chain.h) in one captured graph: the time of each step, of the
+ * graph, and the memory it takes, beside that of dense scores. Run by hand, in the root of the repository; --help says
+ * how. What PyTorch takes for the same: attention.py. Exit status 77: no GPU. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -27,8 +27,8 @@ static double most_of(const attention *t) {
     return is_real(t) ? 1 : (double)mc_type_max(t->shape.precision->qkv);
 }
 
-/* What makes scores of sums: of floats the softmax multiplies by it, else the SDDMM. Sums of `depth` products of values that
-   are spread evenly up to most_of have a standard deviation of depth^.5 most_of^2 / 3. */
+/* What makes scores of sums: of floats the softmax multiplies by it, else the SDDMM. Sums of `depth` products of
+   values that are spread evenly up to most_of have a standard deviation of depth^.5 most_of^2 / 3. */
 static float score_scale(const attention *t) {
     return (float)(3 * spread / (sqrt((double)t->shape.depth) * most_of(t) * most_of(t)));
 }

@@ -1,6 +1,6 @@
-/* The seeds' attention as three operators: scores = SDDMM(Q, K^T) at a mask, a softmax of its rows, and an SpMM with V. Each
- * is one launch for all products (batch x heads), which have one mask; what one writes the next reads, in the order srbcrs32.
- * The precisions are Magicube's: bits of the softmax's output - bits of Q, K and V. */
+/* The seeds' attention as three operators: scores = SDDMM(Q, K^T) at a mask, a softmax of its rows, and an SpMM
+ * with V. Each is one launch for all products (batch x heads), which have one mask; what one writes the next reads,
+ * in the order srbcrs32. The precisions are Magicube's: bits of the softmax's output - bits of Q, K and V. */
 #ifndef TESTS_GPU_ATTENTION_CHAIN_H
 #define TESTS_GPU_ATTENTION_CHAIN_H
 
@@ -57,7 +57,8 @@ mc_status attention_execute(const attention *t, const mc_plan *plan, attention_s
 mc_status attention_poison(const attention *t, mc_diag *diag);
 /* MC_MISMATCH where a step did not make of what it read what its reference makes, of PRODUCT. */
 mc_status attention_check(const attention *t, int64_t product, mc_diag *diag);
-/* How far the output of some rows of PRODUCT is from attention in float64, at most; MC_MISMATCH beyond what steps of P allow. */
+/* How far the output of some rows of PRODUCT is from attention in float64, at most; MC_MISMATCH beyond what steps
+   of P allow. */
 mc_status attention_error(const attention *t, int64_t product, double *most, mc_diag *diag);
 
 /* Bytes on the device, of all products: Q, K, V and the output; and what is between, with the mask's arrays. */

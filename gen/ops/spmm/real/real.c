@@ -66,9 +66,10 @@ static void check(const int64_t *point, const spmm_arithmetic *math, const char 
                      lacking[i].what);
 }
 
-/* Values are packed as another kernel writes them, but for those that are rounded, or made bytes. */
+/* Values are packed as another kernel writes them, but for those of 32 bits, which are rounded, and of 4,
+   which are made bytes. */
 static void check_given_values(const spmm_arithmetic *math, mc_complaints *complaints) {
-    if (math->given_bits != 8 * math->value_bytes || math->real.pair->a_form == REAL_ROUNDED)
+    if (math->given_bits != 8 * math->value_bytes || math->value_bytes > 2)
         complain(complaints, F_HEADS, "off takes no lhs = \"%s\" with floats: values of 8 or 16 bits",
                  math->lhs);
     else if (math->stride != MC_GROUP_SLOTS)
