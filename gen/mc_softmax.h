@@ -27,12 +27,12 @@
 #define SOFTMAX_LOWEST       (-0x1.fffffep127F)
 #define SOFTMAX_LEAST        0x1p-126F
 #define SOFTMAX_UNIT         0x1p-23F
-/* With one exchange (gen/ops/softmax/once.c) a row's sum is of exponentials against the greatest element of
-   the row block: the bits of the least such sum, 2^-LEAST_SUM_POWER, and of infinity. An exponential goes
-   through at most ADDS additions, each rounded. */
+/* With one exchange (gen/ops/softmax/once.c) a row's sum is of exponentials against the greatest exponent of
+   the row block: the bits of the least such sum, 2^-LEAST_SUM_POWER, and of the greatest, 2^LEAST_SUM_POWER.
+   An exponential goes through at most ADDS additions, each rounded. */
 #define SOFTMAX_LEAST_SUM_POWER 32
 #define SOFTMAX_LEAST_SUM_BITS  ((127 - SOFTMAX_LEAST_SUM_POWER) << 23)
-#define SOFTMAX_INFINITY_BITS   0x7f800000
+#define SOFTMAX_MOST_SUM_BITS   ((127 + SOFTMAX_LEAST_SUM_POWER) << 23)
 #define SOFTMAX_ADDS            96
 /* The bits of 1, and of the square root of 1/2. */
 #define SOFTMAX_ONE_BITS  0x3f800000

@@ -32,8 +32,8 @@ void softmax_lesser_pairs(const softmax_emitter *e, mc_reg to, mc_reg a, mc_reg 
     else EMIT(e->b, min_nan_bf16x2, to, a, b);
 }
 
-/* Each element has its own sign where the plan is packed. */
-void softmax_make_shift(softmax_emitter *e) {
+/* From M to what is taken off each element, which has its own sign where the plan is packed. */
+static void make_shift(softmax_emitter *e) {
     const softmax_constants *c = &e->constant;
     softmax_own *own = &e->own;
     mc_builder *b = e->b;
@@ -58,7 +58,7 @@ void softmax_join_greatest(softmax_emitter *e) {
     softmax_turn_words(e);
     rows_join(&e->rows, &joint, &e->own.greatest);
     if (packed) take_own_half(e);
-    softmax_make_shift(e);
+    make_shift(e);
     rows_spread(&e->rows, e->own.shift, e->of.shift);
 }
 

@@ -34,14 +34,13 @@ static void emit_held(void *user, int count, int sure) {
 }
 
 static void add_reals(softmax_emitter *e, int i) {
-    softmax_take_powers(e, i);
+    softmax_take_powers_once(e, i);
     softmax_add_reals(e, i);
 }
 
-/* The same with one exchange. Of longer row blocks rows have shifts of their own. */
+/* The same with one exchange. */
 static void emit_held_once(void *user, int count, int sure) {
     softmax_emitter *e = user;
-    const softmax_rows of = e->of;
     softmax_load(e, e->rows.thread, count, sure);
     softmax_start_greatest(e);
     softmax_take_greatest(e);
@@ -54,7 +53,6 @@ static void emit_held_once(void *user, int count, int sure) {
     softmax_start_store(e);
     each_unit(e, softmax_store);
     EMIT_RET(e->b);
-    e->of = of;
 }
 
 /* -- What is done with all units of a turn ------------------------------------------------------------ */

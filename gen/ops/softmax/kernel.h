@@ -33,8 +33,8 @@ typedef struct softmax_rows {
 } softmax_rows;
 
 /* Of the row that is the lane's own once threads have joined, lane % vec: M, what is taken off its elements,
-   the sum of u in two words, and s. With one exchange greatest is the warp's, of all rows, key the same as an
-   integer, most the row block's. */
+   the sum of u in two words, and s. With one exchange greatest is the warp's greatest exponent, of all rows,
+   shift its negative, key the same as an integer, most the row block's. */
 typedef struct softmax_own {
     mc_reg greatest, shift, total[2], sum, key, most;
 } softmax_own;
@@ -86,20 +86,19 @@ void softmax_join_sums(softmax_emitter *e, bool one_word);
 
 /* Where the plan is packed, words of greatest elements get the sign that makes them so. */
 void softmax_turn_words(softmax_emitter *e);
-/* What is taken off the lane's own row's elements, of its greatest one. */
-void softmax_make_shift(softmax_emitter *e);
-
 /* -- once.c */
 
-/* From what the thread has of its rows, e->of.greatest, to what its warp has of all rows: e->own.greatest;
-   and e->of.shift of all of the thread's rows. */
+/* From what the thread has of its rows, e->of.greatest, to the greatest exponent that its warp has of any
+   row: e->own.greatest, and its negative, e->own.shift. */
 void softmax_join_warp(softmax_emitter *e);
+/* Values become exponentials against it. */
+void softmax_take_powers_once(softmax_emitter *e, int i);
 void softmax_start_reals(softmax_emitter *e);
 /* Adds the exponentials of unit I up, as they are. */
 void softmax_add_reals(softmax_emitter *e, int i);
-/* From these to e->own.sum of the row that is the lane's own, against the row block's greatest element. */
+/* From these to e->own.sum of the row that is the lane's own, against the row block's greatest exponent. */
 void softmax_join_reals(softmax_emitter *e);
-/* Row blocks with a row of which that is too small, infinite or NaN leave for e->longer. */
+/* Row blocks with a row of which that is too small, too great or NaN leave for e->longer. */
 void softmax_leave_if_apart(softmax_emitter *e);
 /* From sums to factors. */
 void softmax_divide_once(softmax_emitter *e);

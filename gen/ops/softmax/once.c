@@ -1,12 +1,12 @@
-/* One exchange among the threads of a row block. Each warp takes off all of its elements the greatest one
- * that it has of any row, Mw, and adds exponentials up in f32. Then it leaves the sum of each row in shared
- * memory, with Mw beside it. Whoever reads these knows the greatest element of the row block, M, and what each
- * warp's exponentials are to be multiplied by, 2^((Mw - M) log2(e)): sums before they are added, quotients at
- * last.
+/* One exchange among the threads of a row block. Of the exponents that exponentials are made of, x log2(e),
+ * a warp takes the greatest one that it has of any row, Nw, off all of its own, and adds exponentials up in
+ * f32. Then it leaves the sum of each row in shared memory, with Nw beside it. Whoever reads these knows the
+ * greatest of the row block, N, and what each warp's exponentials are to be multiplied by, 2^(Nw - N): sums
+ * before they are added, quotients at last. N is rounded, which does no harm: it is taken off all alike.
  *
  * A row of which that sum is below 2^-LEAST_SUM_POWER lies so far below others that exponentials of it are
- * lost, or inexact; then, and where M is infinite or NaN, the row block takes the way of long ones, which
- * looks at each row by itself. */
+ * lost, or inexact; of one that is above 2^LEAST_SUM_POWER N is too far from the greatest exponent. Then, and
+ * where N is infinite or NaN, the row block takes the way of long ones, which looks at each row by itself. */
 #include "ops/softmax/kernel.h"
 
 static const uint32_t all_but_sign = 0x7fffffff;
@@ -36,21 +36,31 @@ static void fold(softmax_emitter *e) {
     else EMIT(b, max_nan_f32, greatest, e->of.greatest[0], e->constant.lowest);
     for (int i = 1; !e->plan->packed && i < e->plan->deal.rows; i++)
         EMIT(b, max_nan_f32, greatest, greatest, e->of.greatest[i]);
-    EMIT(b, max_nan_f32, greatest, greatest, e->constant.lowest);
 }
 
 void softmax_join_warp(softmax_emitter *e) {
     mc_reg scratch = e->rows.scratch.other;
     softmax_own *own = &e->own;
     mc_builder *b = e->b;
-    note(b, "the greatest element of the warp, of all rows");
+    note(b, "the greatest exponent of the warp, of all rows");
     softmax_turn_words(e);
     fold(e);
+    EMIT(b, mul_f32, own->greatest, own->greatest, e->constant.log2_e);
+    EMIT(b, max_nan_f32, own->greatest, own->greatest, e->constant.lowest);
     turn_over(b, own->key, own->greatest, scratch);
     EMIT(b, redux_max_s32, own->key, own->key, H(0xffffffff));
     turn_over(b, own->greatest, own->key, scratch);
-    softmax_make_shift(e);
-    for (int i = 0; i < e->plan->deal.rows; i++) e->of.shift[i] = own->shift;
+    EMIT(b, xor_b32, own->shift, own->greatest, H(~all_but_sign));
+}
+
+void softmax_take_powers_once(softmax_emitter *e, int i) {
+    mc_builder *b = e->b;
+    softmax_unpack(e, i);
+    for (int element = 0; element < e->plan->deal.unit; element++) {
+        mc_reg value = e->units.value[i * e->plan->deal.unit + element];
+        EMIT(b, fma_f32, value, value, e->constant.by, e->own.shift);
+        EMIT(b, ex2_f32, value, value);
+    }
 }
 
 void softmax_start_reals(softmax_emitter *e) {
@@ -65,11 +75,10 @@ void softmax_add_reals(softmax_emitter *e, int i) {
     }
 }
 
-/* REAL, a warp's greatest element, becomes what its exponentials are multiplied by. */
+/* REAL, a warp's greatest exponent, becomes what its exponentials are multiplied by. */
 static void make_weight(const softmax_emitter *e, mc_reg real) {
     mc_builder *b = e->b;
     EMIT(b, sub_f32, real, real, e->own.most);
-    EMIT(b, mul_f32, real, real, e->constant.log2_e);
     EMIT(b, ex2_f32, real, real);
 }
 
@@ -97,17 +106,17 @@ void softmax_join_reals(softmax_emitter *e) {
                               .beside = e->own.key,
                               .weigh = weigh,
                               .user = e};
-    note(e->b, "the rows' sums, of all threads, against the row block's greatest element");
+    note(e->b, "the rows' sums, of all threads, against the row block's greatest exponent");
     rows_join(&e->rows, &joint, &e->own.sum);
 }
 
-/* Bits are counted from the least sum's, as an integer without sign: a smaller sum comes out above infinity,
-   as a NaN does. */
+/* Bits are counted from the least sum's, as an integer without sign: a smaller sum comes out above greater
+   ones, as a NaN does. */
 void softmax_leave_if_apart(softmax_emitter *e) {
     mc_builder *b = e->b;
     mc_reg above = sub_s32(b, "above_least", e->own.sum, H(SOFTMAX_LEAST_SUM_BITS));
     mc_reg most = redux_max_u32(b, "most_above", above, H(0xffffffff));
-    mc_reg apart = setp_ge_u32(b, "are_apart", most, H(SOFTMAX_INFINITY_BITS - SOFTMAX_LEAST_SUM_BITS));
+    mc_reg apart = setp_ge_u32(b, "are_apart", most, H(SOFTMAX_MOST_SUM_BITS - SOFTMAX_LEAST_SUM_BITS));
     EMIT_IF(b, apart, bra_uni, TO(e->longer));
 }
 

@@ -171,8 +171,8 @@ typedef struct row_sum {
 } row_sum;
 
 /* How far 2^T may be off, as a part of it. With one exchange it is the product of two exponentials, rounded,
-   as is the factor of its quotient; the two exponents are together at most |t| + gap, and off by two roundings
-   each, where T itself has two, too. */
+   as is the factor of its quotient; the two exponents are together at most |t| + gap, and off by at most two
+   roundings each, where T itself has two, too. */
 static double error_of(const score_row *row, double t) {
     const double one_rounding = 0x1p-24;
     if (!row->once) return SOFTMAX_APPROX_ERROR;
@@ -180,8 +180,8 @@ static double error_of(const score_row *row, double t) {
     return 2 * SOFTMAX_APPROX_ERROR + 2 * one_rounding + 0.7 * exponents; /* 0.7: above ln(2) */
 }
 
-/* Below which exponentials are 0, as ex2.approx.ftz.f32 makes them. With one exchange it has another exponent:
-   they may be 0 where they are as many places greater, or a product that is smaller still. */
+/* Below which exponentials are 0, as ex2.approx.ftz.f32 makes them. With one exchange it has another
+   exponent: they may be 0 where they are as many places greater, or a product that is smaller still. */
 static double least_power(const score_row *row, end at) {
     if (!row->once) return (double)SOFTMAX_LEAST;
     return at == LOW ? ldexp(exp2(row->gap), -126) : 0;
