@@ -4,8 +4,8 @@
 
 op   = "spmm"
 arch = "sm_90"
-lhs  = "s8"                     -- A: values of the nonzero vectors, made f16 in the kernel; also u8, s4, u4
-rhs  = "f16"                    -- B: dense, row-major; address and rows multiples of 16 bytes; also bf16
+lhs  = "s8"                     -- A: values of the nonzero vectors, made f16 in the kernel; also u8, s4, u4, e4m3, e5m2
+rhs  = "f16"                    -- B: dense, row-major; address and rows multiples of 16 bytes; also bf16, of integers
 out  = "f16"                    -- C: dense, row-major; also bf16, f32, e4m3, e5m2, s8, u8, s4, u4
 scale = "row"                   -- an f32 for each row of C; also "none", but of integers, "tensor", "column"
 vec  = 8                        -- rows of a nonzero vector

@@ -188,7 +188,8 @@ static void test_floats(mc_diag *diag) {
                  {MC_TF32, MC_TF32, "spmm_tf32", 0},  {MC_E4M3, MC_E4M3, "spmm_e4m3", 0},
                  {MC_E5M2, MC_E5M2, "spmm_e4m3", 0},  {MC_E4M3, MC_E4M3, "spmm_e4m3", 80},
                  {MC_E4M3, MC_E5M2, "spmm_e4m3", 86}, {MC_S8, MC_F16, "spmm_s8f16", 0},
-                 {MC_U8, MC_F16, "spmm_s8f16", 0},    {MC_S8, MC_BF16, "spmm_s8f16", 0}};
+                 {MC_U8, MC_F16, "spmm_s8f16", 0},    {MC_S8, MC_BF16, "spmm_s8f16", 0},
+                 {MC_E4M3, MC_F16, "spmm_s8f16", 0},  {MC_E5M2, MC_F16, "spmm_s8f16", 80}};
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         plan_problem p = test_usual(MC_OP_SPMM);
         candidate_target target = target_of(sides[i].sm ? sides[i].sm : 90);

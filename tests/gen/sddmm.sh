@@ -153,6 +153,7 @@ eight() { floats arch=sm_89 lhs=e4m3 rhs=e5m2 out=f32 "$@"; }
 expect 0 "B: e5m2[n][ldb], columns of B" eight
 expect 0 "m16n8k32 instructions, a group and panel" eight -- --describe
 check "the mma's operand A are values of B" grep -q 'mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32' <(eight)
+expect 2 'rhs: lhs = "e4m3" takes rhs = "e4m3" or "e5m2", not "f16"' eight arch=sm_90 rhs=f16
 expect 2 'tile_k: 512 with 2 groups leaves no registers' eight arch=sm_90 tile_k=512 k=512 prefetch=on reads=lines
 expect 0 'tile_k=512' eight tile_k=512 k=512 prefetch=on reads=lines
 

@@ -17,6 +17,8 @@ static const real_pair pairs[] = {
     {"u8", "bf16", OP_mma_bf16, OP_mma_bf16, 16, ANY_SM, REAL_U8_TO_BF16, REAL_AS_IT_IS},
     {"s4", "bf16", OP_mma_bf16, OP_mma_bf16, 16, ANY_SM, REAL_S8_TO_BF16, REAL_AS_IT_IS},
     {"u4", "bf16", OP_mma_bf16, OP_mma_bf16, 16, ANY_SM, REAL_U8_TO_BF16, REAL_AS_IT_IS},
+    {"e4m3", "f16", OP_mma_f16, OP_mma_f16, 16, ANY_SM, REAL_E4M3_TO_F16, REAL_AS_IT_IS},
+    {"e5m2", "f16", OP_mma_f16, OP_mma_f16, 16, ANY_SM, REAL_E5M2_TO_F16, REAL_AS_IT_IS},
     {"tf32", "tf32", OP_mma_tf32, OP_mma_tf32, 32, ANY_SM, REAL_AS_IT_IS, REAL_ROUNDED},
     {"e4m3", "e4m3", OP_mma_e4m3, OP_mma_e4m3, 8, REAL_ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
     {"e4m3", "e5m2", OP_mma_e4m3_e5m2, OP_mma_e5m2_e4m3, 8, REAL_ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
@@ -44,11 +46,16 @@ const real_pair *real_pair_wide(const char *lhs, const char *rhs, int sm) {
     return pair && real_is_emulated(pair, sm) ? real_pair_of(lhs, rhs, ANY_SM) : pair;
 }
 
-const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES]) {
+static bool is_alike(const real_pair *pair) {
+    return real_stored_bits(pair, pair->a_form) == real_stored_bits(pair, pair->b_form);
+}
+
+const real_pair *real_pair_with(const char *lhs, int sm, bool mixed, char takes[REAL_TAKES]) {
     const real_pair *first = NULL;
     for (int i = 0; i < PAIRS; i++) {
         const real_pair *pair = &pairs[i];
         if (!is_of(pair, lhs, sm) || real_pair_of(lhs, pair->rhs, sm) != pair) continue;
+        if (!mixed && !is_alike(pair)) continue;
         size_t used = first ? strlen(takes) : 0;
         snprintf(takes + used, REAL_TAKES - used, "%s\"%s\"", first ? " or " : "", pair->rhs);
         if (!first) first = pair;

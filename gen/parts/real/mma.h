@@ -43,9 +43,10 @@ const real_pair *real_pair_of(const char *lhs, const char *rhs, int sm);
 /* The same, but where ptxas would make an mma of others it is one of f16: a value is made wider once then,
    and not once for each mma that takes it. */
 const real_pair *real_pair_wide(const char *lhs, const char *rhs, int sm);
-/* A pair that has LHS, and the words that RHS may be then, as `"f16" or "bf16"`; NULL: there is none. */
+/* A pair that has LHS, and the words that RHS may be then, as `"f16" or "bf16"`; NULL: there is none. Unless
+   MIXED both sides are stored in as many bits. */
 enum { REAL_TAKES = 64 };
-const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES]);
+const real_pair *real_pair_with(const char *lhs, int sm, bool mixed, char takes[REAL_TAKES]);
 
 /* Whether ptxas 13 makes such an mma of others, of f16, for GPUs of capability SM: sm_90 and sm_100 have none
    of 8 bits. */

@@ -19,12 +19,13 @@ typedef struct ordered_product {
     uint32_t *sums; /* of a row block: [part][vec][n], f32 */
 } ordered_product;
 
-/* Integers become floats of B's type. HALVES: floats of 8 bits become f16. */
+/* Integers become floats of B's type, and floats of 8 bits of A that of a B of 16. HALVES: floats of 8 bits
+   become f16. */
 static void choose_types(ordered_product *p, bool halves) {
     p->types[0] = p->a->type, p->types[1] = p->b->type;
     for (int i = 0; i < 2; i++)
         if (halves && mc_type_is_real(p->types[i]) && mc_type_bits(p->types[i]) == 8) p->types[i] = MC_F16;
-    bool small = !mc_type_is_real(p->a->type) && mc_type_bits(p->a->type) <= 8;
+    bool small = mc_type_bits(p->a->type) <= 8;
     if (small && mc_type_bits(p->types[1]) == 16) p->types[0] = p->types[1];
 }
 

@@ -36,7 +36,7 @@ static const real_pair *pair_of(const int64_t *point, int sm) {
 /* Complains of a point that has no mma, and returns another one. */
 static const real_pair *refuse(const int64_t *point, const char *lhs, mc_complaints *complaints) {
     char takes[REAL_TAKES];
-    const real_pair *later = pair_of(point, INT_MAX), *other = real_pair_with(lhs, INT_MAX, takes);
+    const real_pair *later = pair_of(point, INT_MAX), *other = real_pair_with(lhs, INT_MAX, false, takes);
     if (later) complain(complaints, F_LHS, "the mma for \"%s\" wants sm_%d or later", lhs, later->sm);
     else if (other)
         complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = %s, not \"%s\"", lhs, takes,

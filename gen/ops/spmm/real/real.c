@@ -21,7 +21,7 @@ static void describe(spmm_arithmetic *math) {
 static void plan_pair(const int64_t *point, spmm_arithmetic *math, mc_complaints *complaints) {
     int sm = mc_archs[point[FIELD_ARCH]].sm;
     char takes[REAL_TAKES];
-    const real_pair *other = real_pair_with(math->lhs, sm, takes);
+    const real_pair *other = real_pair_with(math->lhs, sm, true, takes);
     math->real.pair = real_pair_wide(math->lhs, math->rhs, sm);
     if (math->real.pair) return;
     if (other == NULL) complain(complaints, F_LHS, "there is no mma for \"%s\" here", math->lhs);
