@@ -84,10 +84,10 @@ mc_matrix *device_from_bcrs(const mc_vsparse *host, bool zeros) {
 
 /* -- Dense matrices */
 
-const device_dense_kind device_dense_kinds[DEVICE_DENSE_KINDS] = {{false, false, false, false}, {false, true, false, false},
-                                         {true, false, false, false},  {true, true, false, false},
-                                         {false, true, true, true},    {true, true, true, true},
-                                         {false, false, true, false}};
+const device_dense_kind device_dense_kinds[DEVICE_DENSE_KINDS] = {
+    {false, false, false, false}, {false, true, false, false}, {true, false, false, false},
+    {true, true, false, false},   {false, true, true, true},   {true, true, true, true},
+    {false, false, true, false}};
 
 static int64_t ld_of(const mc_vsparse *host, device_dense_kind kind) {
     int64_t length = kind.by_columns ? host->rows : host->cols;
@@ -100,7 +100,8 @@ static int64_t place_in(const mc_vsparse *host, device_dense_kind kind, int64_t 
 }
 
 /* Bytes of a dense matrix of TYPE and what is between its lines: not zero, so that reading it is wrong. */
-static unsigned char *dense_room(const mc_vsparse *host, device_dense_kind kind, mc_type type, size_t *bytes) {
+static unsigned char *dense_room(const mc_vsparse *host, device_dense_kind kind, mc_type type,
+                                 size_t *bytes) {
     int64_t lines = kind.by_columns ? host->cols : host->rows;
     *bytes = (size_t)mc_type_size(type, lines * ld_of(host, kind));
     unsigned char *room = malloc(*bytes + 1);
@@ -196,4 +197,3 @@ void device_set_values(mc_matrix *matrix, const mc_vsparse *fresh, int turn) {
     mc_memory_destroy(context, values.address);
     free(source);
 }
-

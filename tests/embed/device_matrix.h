@@ -33,7 +33,8 @@ typedef struct device_dense_kind {
     bool by_columns, gap, mask, junk;
 } device_dense_kind;
 
-extern const device_dense_kind device_dense_kinds[DEVICE_DENSE_KINDS]; /* the first one has no gaps and no mask */
+extern const device_dense_kind
+    device_dense_kinds[DEVICE_DENSE_KINDS]; /* the first one has no gaps and no mask */
 /* The caller frees. */
 void *device_make_dense(const mc_vsparse *host, device_dense_kind kind, size_t *bytes);
 /* All but the addresses. */

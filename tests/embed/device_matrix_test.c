@@ -293,6 +293,20 @@ static void test_plans(void) {
     product_close(&p);
 }
 
+/* Tuning computes a reference on the host, which wants columns and values: they are fetched. */
+static void test_tuning(void) {
+    static const char *const gather[] = {"spmm_f16"};
+    const mc_tune_config config = {.size = sizeof config, .candidates = 1, .worker = ""};
+    mc_tune_result result = {.size = sizeof result};
+    product p;
+    if (!open_product(&p)) return;
+    p.config.specs = gather, p.config.spec_count = 1;
+    if (worked("mc_tune", mc_tune(context, &p.config, &config, &result, diag)))
+        CHECK(result.measured > 0 && result.wrong == 0, "%zu measured, %zu wrong", result.measured,
+              result.wrong);
+    product_close(&p);
+}
+
 /* New values and an execution in one graph. The driver that is the simulator runs what it captures. */
 static void test_graph(void) {
     const cuda_driver *driver = NULL;
@@ -402,6 +416,7 @@ int main(int argc, char **argv) {
         check_wrong_dense(true);
         test_usage();
         test_plans();
+        test_tuning();
         if (strncmp(device, "cuda", 4) == 0) test_graph();
         test_memory(device);
         test_dense();

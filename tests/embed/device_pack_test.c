@@ -118,11 +118,12 @@ static void test_formats(void) {
     CHECK(HEIGHTS(packed_pairs, "lhs", 8) > 20);
     (void)HEIGHTS(packed_masks, NULL, 16);
     for (size_t i = 0; i < DEVICE_SHAPES; i++) {
-        CHECK(try_kernel("op=spmm lhs=u8 rhs=s8 heads=off stride=32", "lhs", &device_shapes[i], false, &made_there));
-        CHECK(try_kernel("op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64 split=4 stride=64", "lhs", &device_shapes[i],
-                         true, &made_there));
-        CHECK(try_kernel("op=spmm mma=int4 lhs=s12 rhs=s4 digits=offset stride=64 vec=4", "lhs", &device_shapes[i],
-                         true, &made_there));
+        CHECK(try_kernel("op=spmm lhs=u8 rhs=s8 heads=off stride=32", "lhs", &device_shapes[i], false,
+                         &made_there));
+        CHECK(try_kernel("op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64 split=4 stride=64", "lhs",
+                         &device_shapes[i], true, &made_there));
+        CHECK(try_kernel("op=spmm mma=int4 lhs=s12 rhs=s4 digits=offset stride=64 vec=4", "lhs",
+                         &device_shapes[i], true, &made_there));
     }
 }
 
@@ -166,10 +167,8 @@ static void test_fields(void) {
 }
 
 int main(int argc, char **argv) {
-    const mc_context_config config = {.size = sizeof config,
-                                      .device = argc > 1 ? argv[1] : "sim",
-                                      .cache = MC_CACHE_MEMORY,
-                                      .records = ""};
+    const mc_context_config config = {
+        .size = sizeof config, .device = argc > 1 ? argv[1] : "sim", .cache = MC_CACHE_MEMORY, .records = ""};
     diag = mc_diag_create();
     if (worked("mc_context_create", mc_context_create(&config, &context, diag))) {
         test_digits();
