@@ -152,11 +152,17 @@ mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_d
 
 /* -- Packings */
 
-void packing_free(mc_context *context, matrix_packing *packing) {
+void packing_empty(mc_context *context, matrix_packing *packing) {
     packing_free_ways(context, packing);
     for (size_t i = 0; i < MC_MAX_ARRAYS; i++) context_free(context, packing->arrays[i]);
+    memset(packing->arrays, 0, sizeof packing->arrays);
     context_free(context, packing->vectors);
+    packing->vectors = 0;
     mc_packed_free(&packing->host);
+}
+
+void packing_free(mc_context *context, matrix_packing *packing) {
+    packing_empty(context, packing);
     mc_kernel_destroy(packing->kernel);
     free(packing);
 }

@@ -100,11 +100,12 @@ void matrix_free_own(mc_matrix *matrix);
 mc_status matrix_fill_own(device_work *work, mc_matrix *matrix, mc_values_from from, mc_address source,
                           int64_t ld, mc_diag *diag);
 static inline mc_address matrix_own_values(const mc_matrix *matrix) { return matrix->own->arrays[0]; }
-/* PACKING, which is empty, becomes what KERNEL reads, made on the device. MC_CANNOT where that is not how its
-   format is made. */
+/* PACKING, which is empty, becomes what KERNEL reads, made on the device. On failure it is empty again:
+   MC_CANNOT where that is not how its format is made. */
 mc_status matrix_pack_on_device(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing *packing,
                                 mc_diag *diag);
 void packing_free(mc_context *context, matrix_packing *packing);
+void packing_empty(mc_context *context, matrix_packing *packing);
 /* HOST becomes the matrix's, also on failure. */
 mc_status matrix_new(mc_context *context, mc_vsparse *host, mc_matrix **matrix, mc_diag *diag);
 

@@ -69,7 +69,7 @@ static dense_search search_of(const mc_device_dense_config *config) {
 
 /* All elements are looked at, also those that a mask leaves out. */
 static mc_status check_range(device_work *work, const dense_search *search, mc_address wrong, mc_diag *diag) {
-    dense_place place;
+    dense_place place = {-1, 0};
     int64_t value = 0;
     mc_status status = dense_first_wrong(work, &search->data, &search->segments, wrong, &place, diag);
     if (status != MC_OK || place.row < 0) return status;

@@ -132,7 +132,7 @@ static mc_status check_range(device_work *work, const mc_device_matrix_config *c
         .type = config->type, .vec = 1, .rows = 1, .cols = count, .ld = count, .data = config->values};
     row_segments segments;
     mc_address bits = 0, counts = 0, wrong = 0;
-    dense_place place;
+    dense_place place = {-1, 0};
     int64_t value = 0;
     if (config->values == 0 || !dense_is_ranged(config->type)) return MC_OK;
     mc_status status = segments_of_rows(1, count, &segments, diag);

@@ -64,5 +64,7 @@ mc_status matrix_pack_on_device(mc_matrix *matrix, const mc_kernel *kernel, matr
     if (status != MC_OK) return status;
     status = take_packed(matrix->context, &packed, packing, diag);
     if (status == MC_OK) status = pack_values(&work, matrix, packing, diag);
-    return work_end(&work, status, diag);
+    status = work_end(&work, status, diag);
+    if (status != MC_OK) packing_empty(matrix->context, packing);
+    return status;
 }

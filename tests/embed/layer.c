@@ -51,6 +51,30 @@ mc_status layer_matrix(mc_context *context, unsigned seed, mc_matrix **matrix, m
     return mc_matrix_create(context, &config, matrix, diag);
 }
 
+static mc_status put(mc_context *context, const void *data, size_t bytes, mc_address *address,
+                     mc_diag *diag) {
+    mc_status status = mc_memory_create(context, bytes, address, diag);
+    return status == MC_OK ? mc_memory_write(context, *address, data, bytes, diag) : status;
+}
+
+mc_status layer_device_matrix(mc_context *context, unsigned seed, mc_matrix **matrix, mc_diag *diag) {
+    int32_t row_ptr[BLOCKS + 1], col_idx[MOST_VECTORS];
+    int8_t values[MOST_VECTORS * VEC];
+    mc_device_matrix_config config = {
+        .size = sizeof config, .type = MC_S8, .vec = VEC, .rows = LAYER_ROWS, .cols = LAYER_COLS};
+    pattern(row_ptr, col_idx);
+    fill(values, sizeof values, seed);
+    *matrix = NULL;
+    mc_status status = put(context, row_ptr, sizeof row_ptr, &config.row_ptr, diag);
+    if (status == MC_OK) status = put(context, col_idx, sizeof col_idx, &config.col_idx, diag);
+    if (status == MC_OK) status = put(context, values, sizeof values, &config.values, diag);
+    if (status == MC_OK) status = mc_matrix_from_device(context, &config, NULL, matrix, diag);
+    mc_memory_destroy(context, config.row_ptr);
+    mc_memory_destroy(context, config.col_idx);
+    mc_memory_destroy(context, config.values);
+    return status;
+}
+
 mc_status layer_set_values(mc_matrix *matrix, unsigned seed, mc_diag *diag) {
     int8_t values[MOST_VECTORS * VEC];
     fill(values, sizeof values, seed);

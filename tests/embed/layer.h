@@ -12,6 +12,8 @@ mc_context_config layer_context(const char *cache_directory, const char *records
 
 /* Every third vector of 8 s8; values follow from SEED. */
 mc_status layer_matrix(mc_context *context, unsigned seed, mc_matrix **matrix, mc_diag *diag);
+/* The same out of device memory. */
+mc_status layer_device_matrix(mc_context *context, unsigned seed, mc_matrix **matrix, mc_diag *diag);
 mc_status layer_set_values(mc_matrix *matrix, unsigned seed, mc_diag *diag);
 
 /* MATRIX times B of N columns of s8, in s32; shapes are fixed, so that each N has a kernel of its own. */

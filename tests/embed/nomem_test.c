@@ -48,11 +48,11 @@ static mc_status do_matrix(bench *b) {
     return status;
 }
 
-/* A plan that was made is right, whatever failed on the way. */
-static mc_status plan_and_execute(bench *b, int n) {
+/* A plan of MATRIX that was made is right, whatever failed on the way. */
+static mc_status plan_with(bench *b, mc_matrix *matrix, int n) {
     mc_plan *plan = NULL;
     int wrong = 0;
-    mc_status status = layer_plan(b->context, b->matrix, n, &plan, diag);
+    mc_status status = layer_plan(b->context, matrix, n, &plan, diag);
     int failed = nomem_end();
     CHECK((plan != NULL) == (status == MC_OK), "plan %d, status %d", plan != NULL, (int)status);
     if (plan != NULL) {
@@ -61,6 +61,18 @@ static mc_status plan_and_execute(bench *b, int n) {
     }
     mc_plan_destroy(plan);
     nomem_failed = failed;
+    return status;
+}
+
+static mc_status plan_and_execute(bench *b, int n) { return plan_with(b, b->matrix, n); }
+
+/* Packed on the device. */
+static mc_status do_device_matrix(bench *b) {
+    mc_matrix *matrix = NULL;
+    mc_status status = layer_device_matrix(b->context, SEED, &matrix, diag);
+    CHECK((matrix != NULL) == (status == MC_OK), "matrix %d, status %d", matrix != NULL, (int)status);
+    if (status == MC_OK) status = plan_with(b, matrix, USUAL_N);
+    mc_matrix_destroy(matrix);
     return status;
 }
 
@@ -134,6 +146,7 @@ static const struct phase {
 } phases[] = {
     {"context", do_context, MC_CACHE_OFF, 20},
     {"matrix", do_matrix, MC_CACHE_OFF, 60},
+    {"matrix from device memory", do_device_matrix, MC_CACHE_OFF, 60},
     {"plan, cold", do_cold_plan, MC_CACHE_OFF, 30},
     {"plan, the choice cached", do_warm_plan, MC_CACHE_READ_WRITE, 60},
     {"plan, all of it cached", do_cold_plan, MC_CACHE_READ_WRITE, 60},

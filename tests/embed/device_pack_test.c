@@ -1,0 +1,181 @@
+/* What is packed on the device of matrices made from device memory is, byte for byte, what packing on the host makes of the same
+ * matrix, in every format, with every type and height; and new values come into it. device_pack_test [DEVICE]: the simulator, or
+ * cuda:0. */
+#include <stdlib.h>
+#include "context/device_pack.h"
+#include "device_matrix.h"
+#include "packed_kernels.h"
+
+mc_diag *diag;
+
+/* -- Packings */
+
+static void compare_array(const char *name, mc_address address, const void *right, size_t bytes,
+                          const char *text) {
+    const unsigned char *want = right;
+    unsigned char *got = malloc(bytes + 1);
+    (void)worked("read", mc_memory_read(context, address, got, bytes, diag));
+    size_t i = 0;
+    while (i < bytes && got[i] == want[i]) i++;
+    CHECK(i == bytes, "%s: byte %zu of %zu of %s is %02x, must be %02x", text, i, bytes, name,
+          i < bytes ? got[i] : 0, i < bytes ? want[i] : 0);
+    free(got);
+}
+
+static void compare_packing(const matrix_packing *packing, const mc_vsparse *host, const char *text) {
+    mc_packed want = {0};
+    if (!worked("mc_pack", mc_pack(packing->kernel, host, &want, diag))) return;
+    CHECK(packing->host.array_count == want.array_count, "%s: %zu arrays", text, packing->host.array_count);
+    for (size_t i = 0; i < want.array_count && i < packing->host.array_count; i++) {
+        const mc_packed_array *got = &packing->host.arrays[i], *right = &want.arrays[i];
+        CHECK(strcmp(got->name, right->name) == 0 && got->type == right->type && got->count == right->count,
+              "%s: array %zu is %s[%lld]", text, i, got->name, (long long)got->count);
+        compare_array(right->name, packing->arrays[i], right->data,
+                      (size_t)mc_type_size(right->type, right->count), text);
+    }
+    mc_packed_free(&want);
+}
+
+static void compare_slots(const matrix_packing *packing, const mc_vsparse *host, const char *text) {
+    packed_slots want;
+    if (packing->vectors == 0 || !worked("slots", mc_pack_slots(packing->kernel, host, &want, diag))) return;
+    CHECK(want.groups == packing->slots.groups && want.period == packing->slots.period, "%s", text);
+    compare_array("vectors", packing->vectors, want.vectors, (size_t)(want.groups * want.group) * 4, text);
+    compare_array("pieces", packing->pieces, want.pieces, (size_t)want.period * sizeof *want.pieces, text);
+    packed_slots_free(&want);
+}
+
+static void try_values(mc_matrix *matrix, const matrix_packing *packing, mc_vsparse *fresh,
+                       const char *text) {
+    const int64_t most = mc_pack_most(packing->kernel, fresh->type);
+    for (int turn = 0; turn < 4; turn++) {
+        char what[400];
+        snprintf(what, sizeof what, "%s, values set in way %d", text, turn);
+        device_fill(fresh, 100 + (uint64_t)turn, most);
+        if (turn < 3) device_set_values(matrix, fresh, turn);
+        else (void)worked("set values", mc_matrix_set_values(matrix, fresh->values, NULL, diag));
+        if (packing_values(packing) != NULL) compare_packing(packing, fresh, what);
+        device_compare_host(matrix, fresh, what);
+    }
+}
+
+/* MADE_THERE counts packings that the device made. */
+static void try_packing(mc_matrix *matrix, const mc_kernel *kernel, mc_vsparse *host, bool whole,
+                        int *made_there, const char *text) {
+    matrix_packing *packing = NULL;
+    context_visit visit;
+    (void)context_enter(context, &visit, diag);
+    if (worked("matrix_pack_for", matrix_pack_for(matrix, kernel, &packing, diag))) {
+        *made_there += packing->vectors != 0;
+        compare_packing(packing, host, text);
+        compare_slots(packing, host, text);
+        if (whole && host->vectors > 0) try_values(matrix, packing, host, text);
+        matrix_unpack(matrix, packing);
+    }
+    context_leave(context, &visit);
+}
+
+/* False: there is no such kernel. */
+static bool try_kernel(const char *fields, const char *type_field, const device_shape *s, bool whole,
+                       int *made_there) {
+    mc_kernel *kernel = NULL;
+    mc_type type = MC_F32;
+    char text[300];
+    if (mc_kernel_from_fields(fields, &kernel, NULL) != MC_OK) return false;
+    if (type_field != NULL) (void)worked("type", mc_type_of(kernel, type_field, &type, diag));
+    mc_vsparse host = device_make_host(type, (int)mc_kernel_field(kernel, "vec"), s);
+    device_fill(&host, 1, mc_pack_most(kernel, type));
+    snprintf(text, sizeof text, "%s, %s", fields, s->name);
+    mc_matrix *matrix = device_from_bcrs(&host, false);
+    if (matrix != NULL) try_packing(matrix, kernel, &host, whole, made_there, text);
+    mc_matrix_destroy(matrix);
+    mc_vsparse_free(&host);
+    mc_kernel_destroy(kernel);
+    return true;
+}
+
+static int try_heights(const char *const *list, size_t count, const char *type, int highest) {
+    int made_there = 0;
+    for (size_t i = 0; i < count; i++) {
+        char fields[200];
+        int tried = 0;
+        for (int vec = 1; vec <= highest; vec *= 2) {
+            const device_shape *other = &device_shapes[(i + (size_t)vec) % DEVICE_SHAPES];
+            snprintf(fields, sizeof fields, "%s vec=%d", list[i], vec);
+            tried += try_kernel(fields, type, &device_shapes[0], true, &made_there);
+            (void)try_kernel(fields, type, other, false, &made_there);
+        }
+        CHECK(tried >= 3, "%s: %d heights", list[i], tried);
+    }
+    return made_there;
+}
+
+#define HEIGHTS(list, type, highest) try_heights(list, sizeof(list) / sizeof *(list), type, highest)
+
+static void test_formats(void) {
+    int made_there = 0;
+    CHECK(HEIGHTS(packed_kernels, "lhs", 16) > 100);
+    CHECK(HEIGHTS(packed_pairs, "lhs", 8) > 20);
+    (void)HEIGHTS(packed_masks, NULL, 16);
+    for (size_t i = 0; i < DEVICE_SHAPES; i++) {
+        CHECK(try_kernel("op=spmm lhs=u8 rhs=s8 heads=off stride=32", "lhs", &device_shapes[i], false,
+                         &made_there));
+        CHECK(try_kernel("op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64 split=4 stride=64", "lhs",
+                         &device_shapes[i], true, &made_there));
+        CHECK(try_kernel("op=spmm mma=int4 lhs=s12 rhs=s4 digits=offset stride=64 vec=4", "lhs",
+                         &device_shapes[i], true, &made_there));
+    }
+}
+
+/* Balanced digits: what the device would make the nearest value, device_set_values refuses, and nothing changes. */
+static void test_digits(void) {
+    mc_kernel *kernel = NULL;
+    matrix_packing *packing = NULL;
+    context_visit visit;
+    if (!worked("kernel", mc_kernel_from_fields("op=spmm lhs=s16 rhs=s8 digits=balanced", &kernel, diag)))
+        return;
+    mc_vsparse host = device_make_host(MC_S16, 8, &device_shapes[0]);
+    device_fill(&host, 5, mc_pack_most(kernel, MC_S16));
+    mc_matrix *matrix = device_from_bcrs(&host, false);
+    (void)context_enter(context, &visit, diag);
+    if (worked("matrix_pack_for", matrix_pack_for(matrix, kernel, &packing, diag))) {
+        int16_t kept = ((int16_t *)host.values)[9];
+        ((int16_t *)host.values)[9] = 32767;
+        CHECK(mc_matrix_set_values(matrix, host.values, NULL, diag) == MC_CANNOT);
+        CHECK_TEXT(mc_diag_text(diag), "row 1");
+        mc_diag_clear(diag);
+        ((int16_t *)host.values)[9] = kept;
+        compare_packing(packing, &host, "digits");
+        matrix_unpack(matrix, packing);
+    }
+    context_leave(context, &visit);
+    mc_matrix_destroy(matrix);
+    mc_vsparse_free(&host);
+    mc_kernel_destroy(kernel);
+}
+
+/* The library asks for its helpers by all fields, in their order: so the cache keeps them. */
+static void test_fields(void) {
+    int helpers = 0;
+    for (const loaded_kernel *k = context->kernels; k != NULL; k = k->next) {
+        if (strncmp(k->fields, "op=pa", 5) != 0 && strncmp(k->fields, "op=values", 9) != 0) continue;
+        CHECK(strcmp(k->fields, mc_kernel_fields(k->kernel)) == 0, "%s, not %s", k->fields,
+              mc_kernel_fields(k->kernel));
+        helpers++;
+    }
+    CHECK(helpers > 3, "%d", helpers);
+}
+
+int main(int argc, char **argv) {
+    const mc_context_config config = {
+        .size = sizeof config, .device = argc > 1 ? argv[1] : "sim", .cache = MC_CACHE_MEMORY, .records = ""};
+    diag = mc_diag_create();
+    if (worked("mc_context_create", mc_context_create(&config, &context, diag))) {
+        test_digits();
+        test_formats();
+        test_fields();
+    }
+    mc_context_destroy(context);
+    mc_diag_destroy(diag);
+    return device_end(check_end());
+}
