@@ -126,15 +126,13 @@ static mc_status add_arrays(windowed_packer *p) {
 
 /* -- Kernels ------------------------------------------------------------------------------------------ */
 
+/* FIELDS are all behind `arch`, in the order of the schema: so the kernel is found without making an outline
+   of it, in memory and on disk. */
 static mc_status obtain_kernel(windowed_packer *p, const char *fields, loaded_kernel **kernel) {
     const char *arch = mc_arch_for(mc_device_get_info(p->context->device)->capability);
     char text[FIELDS_TEXT];
-    mc_kernel *outline = NULL;
     snprintf(text, sizeof text, "op=pack_windowed arch=%s %s", arch != NULL ? arch : "sm_80", fields);
-    mc_status status = mc_kernel_outline_fields(text, &outline, p->diag);
-    if (status == MC_OK) status = kernels_obtain(p->context, mc_kernel_fields(outline), kernel, p->diag);
-    mc_kernel_destroy(outline);
-    return status;
+    return kernels_obtain(p->context, text, kernel, p->diag);
 }
 
 static int64_t units_of(const windowed_packer *p) {
@@ -180,7 +178,7 @@ static mc_status put_kernel(windowed_packer *p, const char *fields) {
 static mc_status choose(windowed_packer *p) {
     const workspace *w = &p->work;
     int64_t row_blocks = p->pattern->row_blocks;
-    mc_status status = row_blocks > 0 ? put_kernel(p, "task=choose") : MC_OK;
+    mc_status status = row_blocks > 0 ? put_kernel(p, "task=choose padding=banks ones=off tile=64") : MC_OK;
     if (status != MC_OK) return status;
     return mc_device_read(p->context->device, w->counts, w->row_ptr + 1,
                           (size_t)(split_of(p) * row_blocks) * sizeof *w->row_ptr, p->diag);

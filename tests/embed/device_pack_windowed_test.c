@@ -319,6 +319,14 @@ static void test_most_strides(void) {
     free(choice.taken);
 }
 
+/* The cache on disk has kernels by their fields, written out as a kernel itself does. */
+static void check_fields(const mc_context *context) {
+    int count = 0;
+    for (const loaded_kernel *k = context->kernels; k != NULL; k = k->next, count++)
+        CHECK(strcmp(k->fields, mc_kernel_fields(k->kernel)) == 0, "%s", k->fields);
+    CHECK(count >= 3, "%d kernels", count);
+}
+
 /* Every STEP-th ring on DEVICE. */
 static void try_device(const char *device, size_t first, size_t step) {
     mc_context *context = NULL;
@@ -326,6 +334,7 @@ static void try_device(const char *device, size_t first, size_t step) {
         .size = sizeof config, .device = device, .cache = MC_CACHE_MEMORY, .records = ""};
     if (!worked(device, mc_context_create(&config, &context, diag))) return;
     try_kernels(context, first, step);
+    check_fields(context);
     mc_context_destroy(context);
 }
 

@@ -109,8 +109,8 @@ static void begin(row_emitter *r) {
 
 /* -- A stride ----------------------------------------------------------------------------------------- */
 
-/* With slots left empty early there may be a stride more than must be. As soon as there will be, all is chosen
-   again without. */
+/* With slots left empty early there may be a stride more than must be. As soon as that is certain all is
+   chosen again without. */
 static void start_stride(row_emitter *r) {
     choose_emitter *e = &r->e;
     mc_builder *b = e->b;
