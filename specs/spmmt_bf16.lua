@@ -14,7 +14,7 @@ warp_k = {256, 128, 512}        -- rows of C a warp
 warp_n = {16, 32}               -- columns of C a warp
 slots  = {16, 32}               -- columns of A a warp takes at a time
 blocks = {1, 2}                 -- row blocks a warp takes at a time
-ahead  = {4, 3}                 -- steps that values are asked for ahead
+ahead  = {3, 4, 2}              -- half the steps of a turn; values are asked for a turn ahead
 stage_rows = 128                -- rows of B that are copied at a time
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...

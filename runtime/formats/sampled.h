@@ -97,12 +97,12 @@ MC_API mc_status mc_sampled_dense_unpack(const mc_packed *packed, int vec, const
    A part is warp_k columns; there are as many as fill whole tiles of tile_k. Each part has the row blocks
    in order, `blocks` of them together, and of these one step at least, of at most `slots` columns. Of each
    row block a step has neighbouring vectors. Steps without vectors fill the part's last turn, two more end
-   it, and a turn of these comes behind the last part. A kernel reads rows of B two steps ahead, in a turn
+   it, and two turns of these come behind the last part. A kernel reads rows of B two steps ahead, in a turn
    those of its third step and on to the next turn's second one: where these include the first step of a
    stage, stage_rows rows of B, the turn's first step says so. gen/parts/transposed.h has the bits.
      part_ptr    s32[parts + 1]               first step of each part, and behind the last one's end
-     steps       s32[steps + turn]            row of B in three stages, with bit 31 "next stage"
-     step_slots  s32[steps + turn][slots * (1 + blocks)]
+     steps       s32[steps + 2 turn]            row of B in three stages, with bit 31 "next stage"
+     step_slots  s32[steps + 2 turn][slots * (1 + blocks)]
    MC_CANNOT where steps or vectors leave s32. */
 typedef struct mc_transposed {
     int tile_k, warp_k; /* columns; tile_k is a multiple of warp_k, which is 64 to 1024 */

@@ -189,13 +189,13 @@ static void put_parts(walk *w) {
         put_part(w, part);
     }
     if (w->slot != NULL) w->part_ptr[w->parts] = (int32_t)w->steps;
-    if (w->slot != NULL) put_empty(w, 0, w->form->turn);
+    if (w->slot != NULL) put_empty(w, 0, 2 * w->form->turn);
 }
 
 /* -- The whole ---------------------------------------------------------------------------------------- */
 
 static mc_status add_arrays(walk *w, mc_packed *packed, mc_diag *diag) {
-    int64_t steps = w->steps + w->form->turn;
+    int64_t steps = w->steps + 2 * w->form->turn;
     int words = transposed_step_words(w->form->slots, w->form->blocks);
     if (steps > INT32_MAX)
         return mc_fail(diag, MC_CANNOT, "%" PRId64 " steps, the kernel counts them in s32", steps);

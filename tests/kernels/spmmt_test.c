@@ -237,15 +237,21 @@ static void types(bench *t) {
 
 /* How the work is divided: the bits stay the same. */
 static void shares(bench *t) {
-    static const choice all[] = {{"slots", {"16", "32"}},    {"warp_n", {"16", "32"}},   EVERY_VEC,
-                                 {"ahead", {"2", "3", "4"}}, {"warp_k", {"128", "256"}}, {"tile_n", {"32"}},
-                                 {"tile_k", {"512"}},        {"stage_rows", {"256"}},    {"arch", {"sm_90"}}};
-    static const choice pairs[] = {
-        {"slots", {"16"}},          {"warp_n", {"16", "32"}},   {"vec", {"8", "4", "2", "1"}},
-        {"ahead", {"2", "3", "4"}}, {"warp_k", {"128", "256"}}, {"tile_n", {"32"}},
-        {"tile_k", {"512"}},        {"stage_rows", {"256"}},    {"arch", {"sm_90"}},
-        {"blocks", {"2"}}};
-    TRY(t, 13, all, edges);
+    static const choice all[] = {{"slots", {"16", "32"}},    EVERY_VEC,           {"ahead", {"1", "2"}},
+                                 {"warp_k", {"128", "256"}}, {"tile_k", {"512"}}, {"stage_rows", {"256"}},
+                                 {"arch", {"sm_90"}}},
+                        long_turns[] = {{"warp_n", {"16", "32"}}, {"vec", {"8", "4", "2", "1"}},
+                                        {"ahead", {"3", "4"}},    {"tile_k", {"512"}},
+                                        {"arch", {"sm_90"}},      {"stage_rows", {"256"}}},
+                        pairs[] = {{"vec", {"8", "4", "2", "1"}},
+                                   {"ahead", {"2", "3", "4"}},
+                                   {"warp_k", {"128", "256"}},
+                                   {"tile_k", {"512"}},
+                                   {"stage_rows", {"256"}},
+                                   {"arch", {"sm_90"}},
+                                   {"blocks", {"2"}}};
+    TRY(t, 3, all, edges);
+    TRY(t, 3, long_turns, edges);
     TRY(t, 5, pairs, edges);
 }
 
@@ -257,7 +263,7 @@ static void stages(bench *t) {
                                  SMALL_TILE,
                                  {"slots", {"16", "32"}}},
                         pairs[] = {{"blocks", {"2"}}, {"vec", {"8", "4", "1"}},
-                                   {"ahead", {"2"}},  {"stage_rows", {"64"}},
+                                   {"ahead", {"1"}},  {"stage_rows", {"64"}},
                                    SMALL_TILE,        {"slots", {"16", "32"}}},
                         large[] = {{"tile_k", {"1024"}},
                                    {"warp_k", {"256", "512", "1024"}},

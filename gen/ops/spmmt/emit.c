@@ -134,45 +134,57 @@ static void emit_stage(spmmt_emitter *e, const char *prefix) {
     spmmt_copy_stage(e, prefix);
 }
 
-static void emit_next_stage(spmmt_emitter *e) {
+/* If turn TURN, 0 or 1, reads from it first. */
+static void emit_next_stage(spmmt_emitter *e, int turn) {
+    static const char *const prefixes[] = {"even_", "odd_"}, *const names[] = {"even_stays", "odd_stays"},
+                             *const labels[] = {"EVEN_STAY", "ODD_STAY"};
     mc_builder *b = e->b;
-    mc_label stay = label(b, "STAY");
-    EMIT_IF(b, setp_ge(b, "stays", e->stream.step[0], I(0)), bra_uni, TO(stay));
-    emit_stage(e, "next_");
+    mc_label stay = label(b, labels[turn]);
+    mc_reg first = e->stream.step[turn * spmmt_turn(e->plan)];
+    EMIT_IF(b, setp_ge(b, names[turn], first, I(0)), bra_uni, TO(stay));
+    emit_stage(e, prefixes[turn]);
     set_label(b, stay);
 }
 
-static void emit_walk(spmmt_emitter *e) {
-    const spmmt_plan *plan = e->plan;
-    spmmt_stream *s = &e->stream;
+static void advance_stream(spmmt_emitter *e) {
+    const spmmt_stream *s = &e->stream;
     mc_builder *b = e->b;
-    int turn = spmmt_turn(plan);
-    mc_label done = label(b, "DONE"), again = label(b, "TURN");
-    EMIT_IF(b, setp_eq(b, "no_steps", s->left, I(0)), bra_uni, TO(done));
-    for (int i = 0; i < turn; i++) spmmt_load_step(e, i, i);
-    for (int i = 0; i < plan->ahead; i++) {
-        spmmt_load_vectors(e, i, i);
-        spmmt_load_values(e, i);
-    }
-    for (int i = plan->ahead; i < turn; i++) spmmt_load_vectors(e, i, i);
-    emit_stage(e, "second_");
-    spmmt_begin_steps(e);
-    heading(b, "A turn: %d steps", turn);
-    set_label(b, again);
-    emit_next_stage(e);
-    note(b,
-         "no turn has ended before its steps have: ptxas would move what it computes of later steps' slots to"
-         " before they have come, across all that is no branch");
-    mc_reg ended = setp_lt(b, "ended", s->left, I(0));
-    for (int i = 0; i < turn; i++) {
-        spmmt_take_step(e, i);
-        EMIT_IF(b, ended, bra, TO(done));
-    }
-    int64_t bytes = (int64_t)turn * spmmt_step_words(plan) * WORD;
+    int turn = spmmt_turn(e->plan);
+    int64_t bytes = (int64_t)turn * spmmt_step_words(e->plan) * WORD;
     EMIT(b, add_s64, s->steps_at, s->steps_at, I(turn * WORD));
     EMIT(b, add_s64, s->columns_at, s->columns_at, I(bytes));
     EMIT(b, add_s64, s->vectors_at, s->vectors_at, I(bytes));
     EMIT(b, sub_s32, s->left, s->left, I(turn));
+}
+
+/* No turn has ended before its steps have. But ptxas would move what it computes of later steps to before
+   it has come, across all that is no branch. */
+static void emit_turn(spmmt_emitter *e, int turn, mc_label done) {
+    mc_builder *b = e->b;
+    int steps = spmmt_turn(e->plan);
+    heading(b, "Turn %d of two: %d steps", turn, steps);
+    emit_next_stage(e, turn);
+    spmmt_load_turn(e, turn);
+    mc_reg ended = setp_lt(b, turn ? "odd_ended" : "even_ended", e->stream.left, I(0));
+    for (int i = 0; i < steps; i++) {
+        EMIT_IF(b, ended, bra, TO(done));
+        spmmt_take_step(e, turn * steps + i);
+    }
+    advance_stream(e);
+}
+
+static void emit_walk(spmmt_emitter *e) {
+    spmmt_stream *s = &e->stream;
+    mc_builder *b = e->b;
+    mc_label done = label(b, "DONE"), again = label(b, "TURNS");
+    EMIT_IF(b, setp_eq(b, "no_steps", s->left, I(0)), bra_uni, TO(done));
+    spmmt_load_first(e);
+    emit_stage(e, "second_");
+    spmmt_begin_steps(e);
+    set_label(b, again);
+    emit_turn(e, 0, done);
+    EMIT_IF(b, setp_eq(b, "even_last", s->left, I(0)), bra_uni, TO(done));
+    emit_turn(e, 1, done);
     EMIT_IF(b, setp_gt(b, "more_steps", s->left, I(0)), bra_uni, TO(again));
     set_label(b, done);
 }

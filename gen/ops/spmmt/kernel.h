@@ -7,7 +7,7 @@
 enum {
     SPMMT_MAX_TURN = 2 * SPMMT_MAX_AHEAD,
     SPMMT_MAX_ROWS = 2 * SPMMT_MAX_MMA, /* of the mma of a step, that a lane has */
-    SPMMT_MAX_VALUES = SPMMT_MAX_AHEAD * SPMMT_MAX_ROWS * 2,
+    SPMMT_MAX_VALUES = 2 * SPMMT_MAX_TURN * SPMMT_MAX_ROWS * 2,
     SPMMT_MAX_ACC = SPMMT_MAX_ROWS * SPMMT_MAX_HALVES * 4,
     SPMMT_MAX_FRAGMENTS = 8,
 };
@@ -30,13 +30,13 @@ typedef struct spmmt_copier {
     mc_reg copies;     /* whether the thread copies; none: all do */
 } spmmt_copier;
 
-/* What a warp goes through. Of each step of a turn `step`, its row of B, and `column`, [step][row], the
-   slots of the lane's rows [mma][half]; of each step that is asked for ahead `vector`, [step][block][row],
-   and `value`, [step][block][row][word]. */
+/* What a warp goes through. Of each step of two turns `step`, its row of B; `column`, [step][row], the
+   slots of the lane's rows [mma][half]; and `value`, [step][block][row][word]. Of each step of one turn
+   `vector`, [step][block][row]. */
 typedef struct spmmt_stream {
     mc_reg steps_at, columns_at, vectors_at, left;
-    mc_reg step[SPMMT_MAX_TURN], column[SPMMT_MAX_TURN * SPMMT_MAX_ROWS];
-    mc_reg vector[SPMMT_MAX_AHEAD * TRANSPOSED_MAX_BLOCKS * SPMMT_MAX_ROWS], value[SPMMT_MAX_VALUES];
+    mc_reg step[2 * SPMMT_MAX_TURN], column[2 * SPMMT_MAX_TURN * SPMMT_MAX_ROWS];
+    mc_reg vector[SPMMT_MAX_TURN * TRANSPOSED_MAX_BLOCKS * SPMMT_MAX_ROWS], value[SPMMT_MAX_VALUES];
 } spmmt_stream;
 
 /* Where this lane finds what: its values in a vector of A, its 16 bytes in row 0 of the warp's
@@ -80,16 +80,14 @@ void spmmt_copy_stage(spmmt_emitter *e, const char *prefix);
 /* -- step.c */
 
 void spmmt_declare_steps(spmmt_emitter *e);
-/* Ask for the row of B and the columns of step STEP of the turn, and for its vectors: OFFSET steps on from
-   the stream. */
-void spmmt_load_step(spmmt_emitter *e, int step, int offset);
-void spmmt_load_vectors(spmmt_emitter *e, int step, int offset);
-/* Asks for the values of step STEP of the turn. */
-void spmmt_load_values(spmmt_emitter *e, int step);
+/* Asks for all that the first turn needs, and for the vectors of the second one. */
+void spmmt_load_first(spmmt_emitter *e);
+/* At the beginning of turn TURN, 0 or 1, asks for all that the other one needs, and for the vectors of the
+   one behind that. */
+void spmmt_load_turn(spmmt_emitter *e, int turn);
 /* Loads and makes what the first step and those behind it take from steps before them. */
 void spmmt_begin_steps(spmmt_emitter *e);
-/* Adds the products of step STEP of the turn, makes those of the next one, and asks for what the ones behind
-   it will need. */
+/* Adds the products of step STEP of the two turns, and makes those of the next one. */
 void spmmt_take_step(spmmt_emitter *e, int step);
 
 /* -- store.c */

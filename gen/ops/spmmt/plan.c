@@ -32,9 +32,10 @@ static void plan_shares(spmmt_plan *plan) {
 
 int spmmt_registers(const spmmt_plan *plan) {
     enum { OTHERS = 28, STEPS = 2 };
-    int words = spmmt_turn(plan) * (1 + spmmt_rows(plan)) + plan->ahead * plan->blocks * spmmt_rows(plan),
+    int turn = spmmt_turn(plan), rows = spmmt_rows(plan),
+        words = 2 * turn * (1 + rows + spmmt_values(plan)) + turn * plan->blocks * rows,
         sums = spmmt_sums(plan) * (1 + plan->blocks); /* and products */
-    return words + plan->ahead * spmmt_values(plan) + STEPS * (sums + plan->fragments) + OTHERS;
+    return words + STEPS * (sums + plan->fragments) + OTHERS;
 }
 
 static void check_registers(const spmmt_plan *plan, mc_complaints *complaints) {

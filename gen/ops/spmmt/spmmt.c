@@ -27,8 +27,8 @@ static const mc_field fields[] = {
      .doc = "Row blocks that a warp takes together: a column that both have has one slot. With two there are "
             "fewer "
             "steps, and a stage wants twice the rows. V = 16 has 1."},
-    {"ahead", COUNTS(2, 3, 4, 6), .standard = 4, .tunable = true,
-     .doc = "Steps that a warp asks for A's values ahead; for what says where they are, twice as many."},
+    {"ahead", COUNTS(1, 2, 3, 4, 6), .standard = 3, .tunable = true,
+     .doc = "A turn is twice as many steps. At its beginning a warp asks for all that the next turn needs."},
     {"stage_rows", COUNTS(32, 64, 128, 256), .standard = 128, .tunable = true,
      .doc = "Rows of B that are copied to shared memory at a time; there is room for three times as many."},
     {"m", SHAPE, .doc = "Rows of A and B, a multiple of vec."},

@@ -79,7 +79,7 @@ typedef struct spmmt_plan {
 static inline int spmmt_warps(const spmmt_plan *plan) { return plan->parts * plan->beside; }
 static inline int spmmt_threads(const spmmt_plan *plan) { return MC_WARP * spmmt_warps(plan); }
 static inline int spmmt_halves(const spmmt_plan *plan) { return plan->warp_n / SPMMT_HALF; }
-/* Steps of a turn of the loop: each has registers of its own. */
+/* Steps of a turn: those of two turns have registers of their own. */
 static inline int spmmt_turn(const spmmt_plan *plan) { return 2 * plan->ahead; }
 /* Shared memory: accumulators, [warp][half][row]; stages of B; a row of zeros, where V is below 8. */
 static inline int spmmt_half_bytes(const spmmt_plan *plan) { return plan->warp_k * TRANSPOSED_ROW_BYTES; }

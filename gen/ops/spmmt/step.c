@@ -16,11 +16,11 @@ void spmmt_declare_steps(spmmt_emitter *e) {
     spmmt_stream *s = &e->stream;
     spmmt_step_sums *x = &e->sums;
     mc_builder *b = e->b;
-    int turn = spmmt_turn(plan), rows = spmmt_rows(plan), values = plan->ahead * spmmt_values(plan),
+    int turn = spmmt_turn(plan), rows = spmmt_rows(plan), values = 2 * turn * spmmt_values(plan),
         sums = 2 * spmmt_sums(plan);
-    b32_array(b, "step", turn, s->step);
-    b32_array(b, "column", rows * turn, s->column);
-    b32_array(b, "vector", rows * plan->blocks * plan->ahead, s->vector);
+    b32_array(b, "step", 2 * turn, s->step);
+    b32_array(b, "column", 2 * rows * turn, s->column);
+    b32_array(b, "vector", rows * plan->blocks * turn, s->vector);
     b32_array(b, "value", values, s->value);
     b32_array(b, "acc", sums, x->acc);
     b32_array(b, "product", sums * plan->blocks, x->product);
@@ -42,7 +42,8 @@ static void load_words(spmmt_emitter *e, int count, const mc_reg *to, mc_reg fro
                         AT(from, offset + i * WORD));
 }
 
-void spmmt_load_step(spmmt_emitter *e, int step, int offset) {
+/* OFFSET steps on from the stream. */
+static void load_step(spmmt_emitter *e, int step, int offset) {
     const spmmt_plan *plan = e->plan;
     const spmmt_stream *s = &e->stream;
     int rows = spmmt_rows(plan), bytes = spmmt_step_words(plan) * WORD;
@@ -50,13 +51,13 @@ void spmmt_load_step(spmmt_emitter *e, int step, int offset) {
     load_words(e, rows, &s->column[rows * step], s->columns_at, (int64_t)offset * bytes);
 }
 
-/* The vectors of step STEP: of row block BLOCK, [row]. */
+/* The vectors of step STEP of a turn: of row block BLOCK, [row]. */
 static const mc_reg *vectors_of(const spmmt_emitter *e, int step, int block) {
     const spmmt_plan *plan = e->plan;
-    return &e->stream.vector[(step % plan->ahead * plan->blocks + block) * spmmt_rows(plan)];
+    return &e->stream.vector[(step % spmmt_turn(plan) * plan->blocks + block) * spmmt_rows(plan)];
 }
 
-void spmmt_load_vectors(spmmt_emitter *e, int step, int offset) {
+static void load_vectors(spmmt_emitter *e, int step, int offset) {
     const spmmt_plan *plan = e->plan;
     int bytes = spmmt_step_words(plan) * WORD;
     load_words(e, plan->blocks * spmmt_rows(plan), vectors_of(e, step, 0), e->stream.vectors_at,
@@ -70,7 +71,7 @@ static mc_reg column_of(const spmmt_emitter *e, int step, int row) {
 /* The values of step STEP: of row block BLOCK, [row][word]. */
 static const mc_reg *values_of(const spmmt_emitter *e, int step, int block) {
     int values = spmmt_values(e->plan);
-    return &e->stream.value[step % e->plan->ahead * values + block * values / e->plan->blocks];
+    return &e->stream.value[step * values + block * values / e->plan->blocks];
 }
 
 static void load_vector(const spmmt_emitter *e, mc_reg vector, const mc_reg *value) {
@@ -85,12 +86,30 @@ static void load_vector(const spmmt_emitter *e, mc_reg vector, const mc_reg *val
                         AT(x->vector_at, w * SPMMT_COLUMNS * SPMMT_ELEMENT));
 }
 
-void spmmt_load_values(spmmt_emitter *e, int step) {
+static void load_values(spmmt_emitter *e, int step) {
     const spmmt_plan *plan = e->plan;
     for (int block = 0; block < plan->blocks; block++)
         for (int row = 0; row < spmmt_rows(plan); row++)
             load_vector(e, vectors_of(e, step, block)[row],
                         values_of(e, step, block) + row * spmmt_a_words(plan));
+}
+
+void spmmt_load_first(spmmt_emitter *e) {
+    int turn = spmmt_turn(e->plan);
+    for (int i = 0; i < turn; i++) load_vectors(e, i, i);
+    for (int i = 0; i < turn; i++) load_step(e, i, i);
+    for (int i = 0; i < turn; i++) load_values(e, i);
+    for (int i = 0; i < turn; i++) load_vectors(e, i, turn + i);
+}
+
+/* All loads of a turn stand together, before its steps: a warp waits for a load by one of few counters, and
+   so for all that were asked for later by the same one. */
+void spmmt_load_turn(spmmt_emitter *e, int turn) {
+    int steps = spmmt_turn(e->plan), other = (1 - turn) * steps;
+    note(e->b, "for the next turn: values, rows of B and columns; and vectors of the one behind it");
+    for (int i = 0; i < steps; i++) load_values(e, other + i);
+    for (int i = 0; i < steps; i++) load_vectors(e, i, 2 * steps + i);
+    for (int i = 0; i < steps; i++) load_step(e, other + i, steps + i);
 }
 
 /* -- A step ------------------------------------------------------------------------------------------- */
@@ -107,7 +126,7 @@ static void load_fragments(const spmmt_emitter *e, int step) {
     mc_builder *b = e->b;
     mc_reg row = e->stream.step[step];
     int per_column = spmmt_row_parts(e->plan), column_bytes = SPMMT_COLUMNS * SPMMT_ELEMENT;
-    if (step == 0) {
+    if (step % spmmt_turn(e->plan) == 0) {
         EMIT(b, and_b32, x->row, row, H(~TRANSPOSED_NEXT_STAGE));
         row = x->row;
     }
@@ -225,16 +244,13 @@ void spmmt_begin_steps(spmmt_emitter *e) {
 
 /* The sums have been asked for. What does not wait for them comes before their additions. */
 void spmmt_take_step(spmmt_emitter *e, int step) {
-    int turn = spmmt_turn(e->plan), next = (step + 1) % turn;
-    note(e->b, "step %d of the turn", step);
+    int steps = 2 * spmmt_turn(e->plan), next = (step + 1) % steps;
+    note(e->b, "step %d", step);
     multiply_all(e, next);
-    load_fragments(e, (step + TRANSPOSED_LEAD) % turn);
-    spmmt_load_values(e, (step + e->plan->ahead) % turn);
+    load_fragments(e, (step + TRANSPOSED_LEAD) % steps);
     find_sums(e, next);
     add_products(e, step);
     store_sums(e, step);
     EMIT(e->b, bar_warp_sync, H(0xffffffff));
     load_sums(e, next);
-    spmmt_load_step(e, step, turn + step);
-    spmmt_load_vectors(e, step, turn + step);
 }
