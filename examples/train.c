@@ -15,8 +15,8 @@
  *   values     into the packed W            mc_matrix_set_device_values
  *
  * So W never leaves the device. The loss and what a relu lets through are computed on the host. It prints
- * loss, the reference's loss, and the time of each part; it fails where a loss is further from the reference's
- * than `tolerance`, or does not fall. */
+ * loss, the reference's loss, and the time of each part; it fails where a loss is further from the
+ * reference's than `tolerance`, or does not fall. */
 #include <mcrt.h>
 #include <stdio.h>
 #include <time.h>
@@ -41,7 +41,7 @@ static double seconds(void) {
 typedef struct device_layer {
     mc_matrix *matrix;
     mc_plan *forward, *gradient, *step, *input; /* input: of the second layer */
-    mc_address w, master, first, second, dw; /* [vectors][8]; w: f16, the others f32 */
+    mc_address w, master, first, second, dw;    /* [vectors][8]; w: f16, the others f32 */
 } device_layer;
 
 typedef struct model {

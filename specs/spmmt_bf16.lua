@@ -10,11 +10,11 @@ vec = 8                         -- rows of a nonzero vector; also 4, 2, 1, and 1
 
 tile_k = {512, 1024}            -- rows of C (columns of A) a thread block
 tile_n = 32                     -- columns of C a thread block; also 16, 64, 128
-warp_k = {256, 128, 512}        -- rows of C a warp
+warp_k = {256, 512}             -- rows of C a warp
 warp_n = {16, 32}               -- columns of C a warp
-slots  = {16, 32}               -- columns of A a warp takes at a time
+slots  = 16                     -- columns of A a warp takes at a time; also 32
 blocks = {1, 2}                 -- row blocks a warp takes at a time
-ahead  = {3, 4, 2}              -- half the steps of a turn; values are asked for a turn ahead
-stage_rows = 128                -- rows of B that are copied at a time
+ahead  = {3, 4, 6, 2}           -- half the steps of a turn; values are asked for a turn ahead
+stage_rows = {128, 256}         -- rows of B that are copied at a time
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...

@@ -3,8 +3,8 @@
 #ifndef MC_PARTS_PIECES_H
 #define MC_PARTS_PIECES_H
 
-/* An entry of the array `pieces`, s16, one for each piece of a group: digit << DIGIT_SHIFT | slot * vec + row,
-   or below 0, where the piece is no value's. */
+/* An entry of the array `pieces`, s16, one for each piece of a group:
+   digit << DIGIT_SHIFT | slot * vec + row, or below 0, where the piece is no value's. */
 enum {
     MC_PIECE_DIGIT_SHIFT = 12,
     MC_PIECE_PLACE_MASK = (1 << MC_PIECE_DIGIT_SHIFT) - 1,

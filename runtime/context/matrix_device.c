@@ -1,5 +1,5 @@
-/* New values for the vectors of a matrix, from device memory: a kernel of the family `values` for each packing
-   (gen/ops/values). What it wants to know of the packing is made when values first come so. */
+/* New values for the vectors of a matrix, from device memory: a kernel of the family `values` for each
+   packing (gen/ops/values). What it wants to know of the packing is made when values first come so. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

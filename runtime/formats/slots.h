@@ -1,6 +1,6 @@
 /* Which vector each slot of packed values holds, and how the pieces of a group of slots lie. With these new
-   values can be put in place, and values be read back, by whoever knows no format: the device (gen/ops/values)
-   or packed_slots_take. */
+   values can be put in place, and values be read back, by whoever knows no format: the device
+   (gen/ops/values) or packed_slots_take. */
 #ifndef MCRT_SLOTS_H
 #define MCRT_SLOTS_H
 

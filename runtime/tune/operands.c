@@ -236,8 +236,7 @@ static mc_status add_c(measurement *m, const operand_row *operand, mc_diag *diag
     tune_operands *o = &m->operands;
     o->c_step = step_of(m->race->problem, operand, o->c.type);
     size_t more = (o->products - 1) * o->c_step, offset = offset_of(m->race->problem, o->c.type);
-    mc_status status =
-        tune_slab_add(&o->slab, operand->name, o->begin, o->want_bytes + more, offset, diag);
+    mc_status status = tune_slab_add(&o->slab, operand->name, o->begin, o->want_bytes + more, offset, diag);
     if (status == MC_OK) o->slab.parts[o->slab.count - 1].written = operand->in_place;
     return status;
 }

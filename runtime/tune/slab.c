@@ -71,7 +71,8 @@ mc_status tune_slab_check(mc_context *context, const tune_slab *slab, const tune
     for (size_t i = 0; i < slab->count && status == MC_OK; i++) {
         const tune_part *part = &slab->parts[i];
         bool same = true;
-        if (part->data != NULL && !part->written) status = compare_part(context, slab, i, buffer, &same, diag);
+        if (part->data != NULL && !part->written)
+            status = compare_part(context, slab, i, buffer, &same, diag);
         if (status != MC_OK || same) continue;
         status = write_set(context, slab, 0, diag);
         if (status == MC_OK) status = mc_fail(diag, MC_MISMATCH, "the kernel wrote into %s", part->name);

@@ -46,7 +46,8 @@ static void widen(const values_plan *plan, mc_builder *b, mc_reg element) {
     if (plan->side.bits < plan->bits || most < span.high) EMIT(b, min_s32, element, element, I(most));
 }
 
-/* An H200's cvt makes an infinity of a NaN without a bit above those that are dropped: so the NaN is put in its place. */
+/* An H200's cvt makes an infinity of a NaN without a bit above those that are dropped. So the NaN is put in
+   its place. */
 static void round_tf32(mc_builder *b, mc_reg element) {
     const uint32_t magnitude = 0x7fffffff, infinity = 0x7f800000;
     mc_reg bits = and_b32(b, "magnitude", element, H(magnitude));
