@@ -127,20 +127,6 @@ mc_status mc_device_write_on(mc_device *device, uint64_t address, const void *da
     return bytes == 0 ? MC_OK : device->ops->write_on(device, address, data, bytes, stream, diag);
 }
 
-mc_status mc_device_read_on(mc_device *device, uint64_t address, void *data, size_t bytes, void *stream,
-                            mc_diag *diag) {
-    return bytes == 0 ? MC_OK : device->ops->read_on(device, address, data, bytes, stream, diag);
-}
-
-mc_status mc_device_check_stream(mc_device *device, void *stream, mc_diag *diag) {
-    return device->ops->check_stream(device, stream, diag);
-}
-
-mc_status mc_device_own_stream(mc_device *device, void **stream, mc_diag *diag) {
-    *stream = NULL;
-    return device->ops->own_stream(device, stream, diag);
-}
-
 mc_status mc_device_read(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag) {
     return bytes == 0 ? MC_OK : device->ops->read(device, address, data, bytes, diag);
 }

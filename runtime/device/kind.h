@@ -18,6 +18,7 @@ typedef struct mc_device_ops {
     mc_status (*tensor_map)(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map, mc_diag *diag);
     mc_status (*write_on)(mc_device *device, uint64_t address, const void *data, size_t bytes, void *stream,
                           mc_diag *diag);
+    /* Of a kind with streams; NULL: there are none (stream.c). */
     mc_status (*read_on)(mc_device *device, uint64_t address, void *data, size_t bytes, void *stream,
                          mc_diag *diag);
     mc_status (*check_stream)(mc_device *device, void *stream, mc_diag *diag);

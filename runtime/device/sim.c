@@ -88,20 +88,6 @@ static mc_status sim_read(mc_device *device, uint64_t address, void *data, size_
     return SIM_CALL(device, diag, read, address, data, bytes);
 }
 
-static mc_status sim_read_on(mc_device *device, uint64_t address, void *data, size_t bytes, void *stream,
-                             mc_diag *diag) {
-    (void)stream;
-    return sim_read(device, address, data, bytes, diag);
-}
-
-static mc_status sim_check_stream(mc_device *device, void *stream, mc_diag *diag) {
-    return (void)device, (void)stream, (void)diag, MC_OK;
-}
-
-static mc_status sim_own_stream(mc_device *device, void **stream, mc_diag *diag) {
-    return (void)device, (void)stream, (void)diag, MC_OK;
-}
-
 static mc_status sim_fill(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag) {
     return SIM_CALL(device, diag, fill, address, byte, bytes);
 }
@@ -298,9 +284,6 @@ static const mc_device_ops sim_ops = {
     .write = sim_write,
     .upload = sim_write,
     .write_on = sim_write_on,
-    .read_on = sim_read_on,
-    .check_stream = sim_check_stream,
-    .own_stream = sim_own_stream,
     .synchronize = sim_synchronize,
     .enter = sim_enter,
     .leave = sim_leave,
