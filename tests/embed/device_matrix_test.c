@@ -314,6 +314,7 @@ static void test_graph(void) {
     context_visit visit;
     cuda_stream stream = NULL;
     cuda_graph graph = NULL;
+    cuda_graph_exec exec = NULL;
     product p;
     CHECK(cuda_driver_get(&driver, &why) == CUDA_READY, "%s", why);
     if (driver == NULL || !open_product(&p) || !product_plan(&p)) return;
@@ -328,6 +329,10 @@ static void test_graph(void) {
     (void)worked("set", mc_matrix_set_device_values(p.matrix, &values, stream, diag));
     (void)worked("execute", mc_execute(p.plan, &p.args, p.workspace, stream, diag));
     (void)worked("end", CUDA_CALL(driver, diag, StreamEndCapture, stream, &graph));
+    (void)worked("graph", CUDA_CALL(driver, diag, GraphInstantiateWithFlags, &exec, graph, 0));
+    (void)worked("replay", CUDA_CALL(driver, diag, GraphLaunch, exec, stream));
+    (void)worked("wait", mc_synchronize(context, stream, diag));
+    (void)worked("graph", CUDA_CALL(driver, diag, GraphExecDestroy, exec));
     (void)worked("graph", CUDA_CALL(driver, diag, GraphDestroy, graph));
     (void)worked("stream", CUDA_CALL(driver, diag, StreamDestroy, stream));
     context_leave(context, &visit);

@@ -460,7 +460,7 @@ one_of() {
 # Of each spec of floats and V the default kernel and another variant by columns, of V = 16, 4 and 1 one by rows; more of V = 16.
 floats_list() {
     local arch vec i name targets="sm_80 sm_89 sm_90 sm_100 sm_120"
-    has_floats && [[ $(basename "$spec") = s[pd]* ]] || return 0
+    has_floats && [[ $(basename "$spec") = spmm_* || $(basename "$spec") = sddmm_* ]] || return 0
     name=$(basename "$spec" .lua)
     grep -q '"tma"' "$spec" && targets="sm_90 sm_100 sm_120"
     for arch in $targets; do

@@ -216,7 +216,7 @@ static void emit_groups(values_emitter *e) {
     held_piece held[VALUES_MAX_HELD];
     mc_reg groups[VALUES_MAX_HOLD];
     int count = piece_count(e);
-    numbered prefixes[VALUES_MAX_HELD];
+    numbered prefixes[VALUES_MAX_HELD] = {{{0}}};
     for (int i = 0; i < plan->hold; i++)
         groups[i] = i ? add_s32(b, nth("group", i).text, e->first, I((int64_t)i * plan->beside)) : e->first;
     note(b, "the vectors in the slots");
