@@ -327,7 +327,7 @@ typedef enum mc_op {
     MC_OP_SOFTMAX,
     MC_OP_SOFTMAX_GRAD,
     MC_OP_SPMMT,
-    MC_OP_OPTIMISE
+    MC_OP_OPTIMISE,
 } mc_op;
 
 /* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;

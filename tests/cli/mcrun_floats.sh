@@ -84,7 +84,7 @@ done
 expect 0 'A of small.mtx, B of b8.npy' spmm8 small.mtx --b b8.npy --set arch=sm_86 --out c.npy
 holds f4 c.npy '1 -6.5 0 0 0 0 0 -448'
 expect 0 'verdict    within bounds' spmm8 m.smtx --n 32 --set arch=sm_80 --set staging=async --set stride=32 --set prefetch=on
-expect 2 'rhs: lhs = "e5m2" takes rhs = "e4m3" or "e5m2", not "f16"' spmm8 m.smtx --n 32 --set lhs=e5m2 --set rhs=f16
+expect 2 'rhs: lhs = "e5m2" takes rhs = "f16" or "e4m3" or "e5m2", not "bf16"' spmm8 m.smtx --n 32 --set lhs=e5m2 --set rhs=bf16
 expect 0 'verdict    within bounds' spmm8 m.smtx --n 32 --set staging=async --set stride=32 --set prefetch=on --set warps=4
 expect 2 'warps: lhs = "e4m3" leaves 16 warps no registers for 128 columns: at most 15' "$mcgen" "$root/specs/spmm_e4m3_tiled.lua" --set warps=16 --set tile_n=128
 expect 2 'warps: lhs = "e5m2" leaves 8 warps no registers for 128 columns: at most 7' "$mcgen" "$root/specs/spmm_e4m3_tiled.lua" --set lhs=e5m2 --set vec=16 --set warps=8 --set tile_n=128

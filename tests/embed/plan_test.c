@@ -173,15 +173,19 @@ static mc_kernel *default_kernel(const mc_builtin_spec *builtin) {
     return kernel;
 }
 
+/* An SpMM or an SDDMM. */
+static bool is_product(const mc_kernel *kernel) {
+    const char *family = mc_kernel_contract(kernel)->family;
+    return strcmp(family, "spmm") == 0 || strcmp(family, "sddmm") == 0;
+}
+
 static void test_every_spec(mc_context *context) {
     for (const mc_builtin_spec *builtin = mc_builtin_specs(); builtin->name != NULL; builtin++) {
         char path[1024];
         const char *const paths[] = {path};
         mc_kernel *kernel = default_kernel(builtin);
         snprintf(path, sizeof path, "%s/%s", SPECS, builtin->name);
-        /* it takes a sparse matrix, and multiplies */
-        if (kernel != NULL && mc_kernel_field(kernel, "vec") > 0 &&
-            mc_kernel_field_text(kernel, "rhs") != NULL) {
+        if (kernel != NULL && is_product(kernel)) {
             const product_kind kind = kind_of(builtin->name, kernel, paths);
             product_run(context, &kind, 7);
         }

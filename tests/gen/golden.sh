@@ -143,12 +143,12 @@ spec=$(dirname "$spec")/softmax_f16.lua
 golden softmax --set hold=1
 golden softmax_approx --set exp=approx --set hold=1 --set lse=row --set arch=sm_90
 golden softmax_strides --set order=srbcrs16 --set lhs=s32 --set out=s16 --set c_scale=tensor --set mask=values --set lse=row --set vec=4 --set warps=2 --set hold=1 --set batch=on
+golden softmax_once --set exp=approx --set exchange=once --set hold=1 --set arch=sm_90
+golden softmax_pairs --set order=srbcrs32 --set lhs=s32 --set out=u4 --set vec=1 --set warps=1 --set hold=1
 spec=$(dirname "$spec")/values_f16.lua
 golden values --set hold=1
 golden values_offset --set lhs=s16 --set unit=byte --set digits=offset --set vec=4 --set from=rows --set hold=1 --arch sm_90
 golden values_halves --set lhs=s4 --set unit=half --set from=columns --set hold=1 --arch sm_90
-golden softmax_once --set exp=approx --set exchange=once --set hold=1 --set arch=sm_90
-golden softmax_pairs --set order=srbcrs32 --set lhs=s32 --set out=u4 --set vec=1 --set warps=1 --set hold=1
 spec=$(dirname "$spec")/softmax_grad_f16.lua
 golden softmax_grad --set hold=1
 golden softmax_grad_strides --set order=srbcrs16 --set lhs=f32 --set rhs=bf16 --set out=f32 --set vec=4 --set warps=2 --set hold=1 --set batch=on
@@ -158,7 +158,7 @@ spec=$(dirname "$spec")/optimise_adam.lua
 golden optimise_adam --set m=4096 --set n=8 --set unit=8 --set hold=1 --set arch=sm_90
 spec=$(dirname "$spec")/spmmt_f16.lua
 golden spmmt --set ahead=2
-golden spmmt_tall --set ahead=2 --set slots=32 --set warp_n=32 --set vec=16 --set lhs=bf16 --set rhs=bf16 --set out=f32 --set m=512 --set n=100 --set k=300 --set ldb=104 --set ldc=100 --arch sm_90
+golden spmmt_tall --set ahead=2 --set slots=16 --set warp_n=32 --set vec=16 --set lhs=bf16 --set rhs=bf16 --set out=f32 --set m=512 --set n=100 --set k=300 --set ldb=104 --set ldc=100 --arch sm_90
 golden spmmt_flat --set ahead=2 --set vec=2
 spec=$(dirname "$spec")/pattern_find.lua
 golden pattern_find --set vec=2 --set hold=1

@@ -13,7 +13,7 @@ mkdir "$tree"
 cp -r "$root"/{CMakeLists.txt,cmake,gen,sim,cache,runtime,mcrun,bench,specs,records,docs,examples,README.md,LICENSE,CHANGELOG.md} "$tree"
 cp -r "$toy"/{gen,runtime,bench,specs} "$tree"
 echo 'O(AXPBY, axpby)' >>"$tree/gen/ops/operators.def"
-sed -i 's/^\(typedef enum mc_op {.*\) } mc_op;/\1, MC_OP_AXPBY } mc_op;/' "$tree/runtime/mcrt.h"
+sed -i 's/^} mc_op;/    MC_OP_AXPBY,\n&/' "$tree/runtime/mcrt.h"
 
 # Lines of C, CMake and .def that differ outside the operator's own folders.
 lines=$(diff -r "$root" "$tree" -x docs -x specs -x tests -x 'axpby*' -x .git -x 'build*' -x tools -x .ci 2>/dev/null | grep -c '^>')
