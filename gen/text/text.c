@@ -18,11 +18,13 @@ void text_add_list(mc_text *text, const char *format, va_list args) {
     if (text->failed) return;
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    size_t left = text->room - text->size;
+    int length = vsnprintf(left ? text->data + text->size : NULL, left, format, args);
     if (length < 0 || !reserve(text, (size_t)length)) {
         text->failed = true;
     } else {
-        vsnprintf(text->data + text->size, (size_t)length + 1, format, again);
+        // What did not fit is printed again, into the larger room.
+        if ((size_t)length >= left) vsnprintf(text->data + text->size, (size_t)length + 1, format, again);
         text->size += (size_t)length;
     }
     va_end(again);
