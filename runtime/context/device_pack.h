@@ -25,6 +25,9 @@ typedef struct device_packed {
     mc_address vectors; /* s32[groups][group] */
 } device_packed;
 
+/* The host's side of PATTERN, with values of TYPE: enough of a matrix for what its row offsets decide. It
+   borrows those, and has no columns. */
+mc_vsparse device_outline(const device_pattern *pattern, mc_type type);
 void device_packed_free(mc_context *context, device_packed *packed);
 /* Of PATTERN for KERNEL, whose format is windowed-bcrs, and whose lhs is TYPE. All work is put on STREAM and
    waited for where sizes depend on it. Between context_enter and context_leave. */

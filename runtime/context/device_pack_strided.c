@@ -7,17 +7,6 @@
 
 enum { FIELDS_TEXT = 96, HOLD = 4 };
 
-/* The host's side of PATTERN: enough of a matrix for what only its row offsets decide. */
-static mc_vsparse outline_of(const device_pattern *pattern, mc_type type) {
-    return (mc_vsparse){.type = type,
-                        .vec = pattern->vec,
-                        .rows = pattern->rows,
-                        .cols = pattern->cols,
-                        .row_blocks = pattern->row_blocks,
-                        .vectors = pattern->vectors,
-                        .row_ptr = (int64_t *)(uintptr_t)pattern->row_ptr};
-}
-
 /* Room for the arrays; row_ptr, which the host has made, is copied. */
 static mc_status make_arrays(mc_context *context, device_packed *packed, mc_diag *diag) {
     mc_status status = MC_OK;
@@ -40,13 +29,10 @@ static int64_t array_at(const device_packed *packed, const char *name) {
 }
 
 /* Segments of the longest row block's slots. */
-static int64_t segments_of(const device_pattern *pattern, const mc_strided *form) {
-    int64_t heads = (int64_t)form->heads * form->stride, most = heads;
-    for (int64_t b = 0; b < pattern->row_blocks; b++) {
-        int64_t vectors = pattern->row_ptr[b + 1] - pattern->row_ptr[b];
-        int64_t all = (vectors + form->stride - 1) / form->stride * form->stride;
-        if (all > most) most = all;
-    }
+static int64_t segments_of(const mc_vsparse *a, const mc_strided *form) {
+    int64_t heads = (int64_t)form->heads * form->stride, longest = mcrt_vsparse_longest(a, 0, a->row_blocks);
+    int64_t all = (longest + form->stride - 1) / form->stride * form->stride,
+            most = all > heads ? all : heads;
     return most / MC_SEGMENT + (most % MC_SEGMENT != 0);
 }
 
@@ -56,10 +42,10 @@ static void name_kernel(const mc_strided *form, const packed_slots *slots, char 
              ones, slots->group, HOLD);
 }
 
-static mc_status put_kernel(device_work *work, const device_pattern *pattern, const mc_strided *form,
-                            const device_packed *packed, mc_diag *diag) {
+static mc_status put_kernel(device_work *work, const device_pattern *pattern, const mc_vsparse *a,
+                            const mc_strided *form, const device_packed *packed, mc_diag *diag) {
     const packed_slots *slots = &packed->slots;
-    const int64_t segments = segments_of(pattern, form),
+    const int64_t segments = segments_of(a, form),
                   before_ones = (int64_t)slots->code.pieces * slots->vec * slots->group;
     const mc_binding bindings[] = {{"offsets", (int64_t)pattern->offsets},
                                    {"columns", (int64_t)pattern->columns},
@@ -81,7 +67,7 @@ static mc_status put_kernel(device_work *work, const device_pattern *pattern, co
 
 mc_status device_pack_strided(mc_context *context, const device_pattern *pattern, mc_type type,
                               const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag) {
-    const mc_vsparse a = outline_of(pattern, type);
+    const mc_vsparse a = device_outline(pattern, type);
     device_work work;
     mc_strided form;
     *packed = (device_packed){0};
@@ -89,7 +75,7 @@ mc_status device_pack_strided(mc_context *context, const device_pattern *pattern
     if (status != MC_OK) return status;
     status = strided_outline(kernel, &a, &form, &packed->shape, &packed->slots, diag);
     if (status == MC_OK) status = make_arrays(context, packed, diag);
-    if (status == MC_OK) status = put_kernel(&work, pattern, &form, packed, diag);
+    if (status == MC_OK) status = put_kernel(&work, pattern, &a, &form, packed, diag);
     status = work_end(&work, status, diag);
     if (status != MC_OK) device_packed_free(context, packed);
     return status;

@@ -6,18 +6,17 @@
 #include <stdlib.h>
 #include "base/memory.h"
 #include "context/device_pack.h"
+#include "context/device_work.h"
 #include "formats/order.h"
 #include "formats/windowed.h"
 #include "formats/windowed_choose.h"
 #include "parts/windowed_work.h"
-#include "problem/bind.h"
 
 enum { FIELDS_TEXT = 120, ALIGN = 256, UNIT = 16 };
 enum { ROW_ORDER, ROW_PTR, CONTROL, PLACES, VALUES, PACKED_ARRAYS };
 
 /* What both kernels read and write besides the packed arrays, and the host side of it. */
 typedef struct workspace {
-    mc_address all; /* one allocation */
     mc_address chosen, windows, starts, counts;
     int32_t *order, *start, *row_ptr; /* [row_blocks], the same, [split * row_blocks + 1] */
     int64_t strides;                  /* that there is room for */
@@ -28,7 +27,7 @@ typedef struct windowed_packer {
     const device_pattern *pattern;
     mc_vsparse outline; /* of the pattern, on the host, without columns */
     windowed_form form;
-    void *stream;
+    device_work on; /* the stream, and what is done there */
     workspace work;
     device_packed *packed;
     mc_diag *diag;
@@ -93,8 +92,8 @@ static mc_status make_workspace(windowed_packer *p) {
     const size_t count = sizeof parts / sizeof *parts;
     size_t all = 0;
     for (size_t i = 0; i < count; i++) all += (size_t)bytes[i];
-    mc_status status = context_alloc(p->context, all, &w->all, p->diag);
-    mc_address at = w->all;
+    mc_address at = 0;
+    mc_status status = work_scratch(&p->on, all, &at, p->diag);
     for (size_t i = 0; i < count; at += (size_t)bytes[i++]) *parts[i] = at;
     if (status != MC_OK) return status;
     return mc_device_upload(p->context->device, w->starts, w->start, (size_t)row_bytes, p->diag);
@@ -126,15 +125,6 @@ static mc_status add_arrays(windowed_packer *p) {
 
 /* -- Kernels ------------------------------------------------------------------------------------------ */
 
-/* FIELDS are all behind `arch`, in the order of the schema: so the kernel is found without making an outline
-   of it, in memory and on disk. */
-static mc_status obtain_kernel(windowed_packer *p, const char *fields, loaded_kernel **kernel) {
-    const char *arch = mc_arch_for(mc_device_get_info(p->context->device)->capability);
-    char text[FIELDS_TEXT];
-    snprintf(text, sizeof text, "op=pack_windowed arch=%s %s", arch != NULL ? arch : "sm_80", fields);
-    return kernels_obtain(p->context, text, kernel, p->diag);
-}
-
 static int64_t units_of(const windowed_packer *p) {
     int64_t ones = p->form.code.ones ? WINDOWED_ONES_BYTES : 0;
     return (windowed_stride_bytes(&p->form.code, p->pattern->vec) - ones) / UNIT;
@@ -161,18 +151,8 @@ static mc_status put_kernel(windowed_packer *p, const char *fields) {
                                    {"stages", ring->stages},
                                    {"span", span_of(p)},
                                    {"split", ring->split},
-                                   {"units", units_of(p)},
-                                   {"m", 0}};
-    loaded_kernel *kernel = NULL;
-    mc_launch launch;
-    mc_status status = obtain_kernel(p, fields, &kernel);
-    if (status != MC_OK) return status;
-    status = mc_bind(kernel->kernel, bindings, sizeof bindings / sizeof *bindings, &launch, p->diag);
-    if (status == MC_OK) status = mc_module_prepare(kernel->module, &launch, p->diag);
-    if (status == MC_OK) status = mc_module_put(kernel->module, &launch, p->stream, p->diag);
-    mc_status waited = mc_device_synchronize(p->context->device, p->stream, status == MC_OK ? p->diag : NULL);
-    kernels_release(p->context, kernel);
-    return status == MC_OK ? waited : status;
+                                   {"units", units_of(p)}};
+    return work_put(&p->on, "pack_windowed", fields, bindings, sizeof bindings / sizeof *bindings, p->diag);
 }
 
 static mc_status choose(windowed_packer *p) {
@@ -180,8 +160,8 @@ static mc_status choose(windowed_packer *p) {
     int64_t row_blocks = p->pattern->row_blocks;
     mc_status status = row_blocks > 0 ? put_kernel(p, "task=choose padding=banks ones=off tile=64") : MC_OK;
     if (status != MC_OK) return status;
-    return mc_device_read(p->context->device, w->counts, w->row_ptr + 1,
-                          (size_t)(split_of(p) * row_blocks) * sizeof *w->row_ptr, p->diag);
+    return mc_device_read_on(p->context->device, w->counts, w->row_ptr + 1,
+                             (size_t)(split_of(p) * row_blocks) * sizeof *w->row_ptr, p->on.stream, p->diag);
 }
 
 static mc_status place(windowed_packer *p) {
@@ -213,8 +193,7 @@ static mc_status pack(windowed_packer *p) {
                             &p->packed->slots, p->diag);
 }
 
-static void free_work(windowed_packer *p) {
-    context_free(p->context, p->work.all);
+static void free_host(windowed_packer *p) {
     free(p->work.order);
     free(p->work.start);
     free(p->work.row_ptr);
@@ -224,20 +203,16 @@ mc_status device_pack_windowed(mc_context *context, const device_pattern *patter
                                const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag) {
     windowed_packer p = {.context = context,
                          .pattern = pattern,
-                         .outline = {.type = type,
-                                     .vec = pattern->vec,
-                                     .rows = pattern->rows,
-                                     .cols = pattern->cols,
-                                     .row_blocks = pattern->row_blocks,
-                                     .vectors = pattern->vectors,
-                                     .row_ptr = (int64_t *)(uintptr_t)pattern->row_ptr},
-                         .stream = stream,
+                         .outline = device_outline(pattern, type),
                          .packed = packed,
                          .diag = diag};
     *packed = (device_packed){0};
-    mc_status status = windowed_form_of(kernel, &p.outline, &p.form, diag);
+    mc_status status = work_begin(&p.on, context, stream, diag);
+    if (status != MC_OK) return status;
+    status = windowed_form_of(kernel, &p.outline, &p.form, diag);
     if (status == MC_OK) status = pack(&p);
-    free_work(&p);
+    status = work_end(&p.on, status, diag);
+    free_host(&p);
     if (status != MC_OK) device_packed_free(context, packed);
     return status;
 }

@@ -60,8 +60,9 @@ mc_status work_put_step(device_work *work, const char *step, int vec, const mc_b
 }
 
 mc_status work_end(device_work *work, mc_status status, mc_diag *diag) {
+    mc_diag *said = status == MC_OK ? diag : NULL; /* which otherwise says why STATUS is none */
     mc_status waited =
-        work->running ? mc_device_synchronize(work->context->device, work->stream, diag) : MC_OK;
+        work->running ? mc_device_synchronize(work->context->device, work->stream, said) : MC_OK;
     for (size_t i = 0; i < work->kernel_count; i++) kernels_release(work->context, work->kernels[i]);
     for (size_t i = 0; i < work->scratch_count; i++) context_free(work->context, work->scratch[i]);
     *work = (device_work){.context = work->context};

@@ -69,15 +69,6 @@ static mc_status read_offsets(const device_work *work, const mc_device_matrix_co
 
 /* -- Columns ------------------------------------------------------------------------------------------ */
 
-static int64_t longest_block(const mc_vsparse *host) {
-    int64_t most = 0;
-    for (int64_t b = 0; b < host->row_blocks; b++) {
-        int64_t count = host->row_ptr[b + 1] - host->row_ptr[b];
-        if (count > most) most = count;
-    }
-    return most;
-}
-
 static mc_status put_columns(device_work *work, const mc_device_matrix_config *config,
                              const mc_matrix *matrix, const row_segments *segments, mc_address wrong,
                              mc_diag *diag) {
@@ -112,7 +103,8 @@ static mc_status take_columns(device_work *work, const mc_device_matrix_config *
     mc_address wrong = 0;
     int32_t *numbers = NULL;
     int64_t first = host->vectors;
-    mc_status status = segments_of_rows(host->row_blocks, longest_block(host), &segments, diag);
+    mc_status status =
+        segments_of_rows(host->row_blocks, mcrt_vsparse_longest(host, 0, host->row_blocks), &segments, diag);
     if (status == MC_OK) status = segments_scratch(work, &segments, &wrong, diag);
     if (status == MC_OK) status = put_columns(work, config, matrix, &segments, wrong, diag);
     if (status == MC_OK) status = segments_read(work, &segments, wrong, &numbers, diag);

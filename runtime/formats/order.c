@@ -172,21 +172,12 @@ static int longer_first(const void *a, const void *b) {
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static int64_t longest_of(const mc_vsparse *a, int64_t first, int64_t count) {
-    int64_t longest = 0;
-    for (int64_t b = first; b < first + count; b++) {
-        int64_t vectors = a->row_ptr[b + 1] - a->row_ptr[b];
-        if (vectors > longest) longest = vectors;
-    }
-    return longest;
-}
-
 mc_status order_longest_first(const mc_vsparse *a, int together, int32_t *order, mc_diag *diag) {
     int64_t whole = a->row_blocks / together, place = 0;
     row_group *groups = mcrt_array(whole, sizeof *groups);
     if (!groups) return mcrt_no_memory(diag, whole, "row blocks");
     for (int64_t g = 0; g < whole; g++)
-        groups[g] = (row_group){longest_of(a, g * together, together), g * together};
+        groups[g] = (row_group){mcrt_vsparse_longest(a, g * together, together), g * together};
     qsort(groups, (size_t)whole, sizeof *groups, longer_first);
     for (int64_t g = 0; g < whole; g++)
         for (int i = 0; i < together; i++) order[place++] = (int32_t)(groups[g].first + i);

@@ -29,6 +29,15 @@ mc_status mcrt_vsparse_create(mc_type type, int vec, int64_t row_blocks, int64_t
     return mcrt_no_memory(diag, vectors, "nonzero vectors");
 }
 
+int64_t mcrt_vsparse_longest(const mc_vsparse *a, int64_t first, int64_t count) {
+    int64_t longest = 0;
+    for (int64_t b = first; b < first + count; b++) {
+        int64_t vectors = a->row_ptr[b + 1] - a->row_ptr[b];
+        if (vectors > longest) longest = vectors;
+    }
+    return longest;
+}
+
 void mc_vsparse_free(mc_vsparse *a) {
     free(a->row_ptr);
     free(a->col_idx);

@@ -58,4 +58,7 @@ MC_API mc_problem mc_problem_of(const mc_vsparse *a, int64_t n, int64_t ldb);
 mc_status mcrt_vsparse_create(mc_type type, int vec, int64_t row_blocks, int64_t cols, int64_t vectors,
                               mc_vsparse *out, mc_diag *diag);
 
+/* Vectors of the longest of COUNT row blocks from FIRST on; 0: there are none. It looks at row_ptr alone. */
+int64_t mcrt_vsparse_longest(const mc_vsparse *a, int64_t first, int64_t count);
+
 #endif
