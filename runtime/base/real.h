@@ -2,6 +2,7 @@
 #ifndef MCRT_REAL_H
 #define MCRT_REAL_H
 
+#include <math.h>
 #include "mcgen.h"
 #include "mcrt.h"
 
@@ -15,5 +16,8 @@ float real_from_bits(mc_type type, uint32_t bits);
    nearest, ties away from zero, as cvt.rna.tf32.f32 does, and a NaN is 0x7fffffff; others are multiplied as
    they are. */
 uint32_t real_factor(mc_type type, uint32_t bits);
+
+/* The greater one; NaN where one of the two is, as max.NaN.f32 has it. Of two zeros it is B. */
+static inline float real_greater(float a, float b) { return isnan(a) || a > b ? a : b; }
 
 #endif

@@ -55,6 +55,10 @@ MC_API int64_t mc_type_max(mc_type type);
 /* The type that elements of TYPE are in files and other programs: another one where TYPE only says how
    kernels multiply them. */
 mc_type type_of_elements(mc_type type);
+/* Whether TYPE is f32, f16 or bf16: a float of 16 bits or more, which is multiplied as it is. */
+static inline bool type_is_wide_real(mc_type type) {
+    return element_rows[type].kind == ELEMENT_FLOAT && element_rows[type].bits >= 16;
+}
 /* Whether every content of an element's bytes is a value of the type. */
 bool type_fills_bytes(mc_type type);
 /* "s8, u8LASTf32": the types for which WANTED(type, USER) holds. */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "mc_activation.h"
+#include "base/real.h"
 #include "ops/reference.h"
 
 enum { FRACTION_BITS = 23 };
@@ -15,9 +16,6 @@ static float polynomial(const float *terms, size_t count, float x) {
     for (size_t i = count - 1; i-- > 0;) sum = fmaf(sum, x, terms[i]);
     return sum;
 }
-
-/* As max.NaN.f32: -0 is less than +0, and a NaN stays one. */
-static float greater(float x, float least) { return x > least || isnan(x) ? x : least; }
 
 float mc_power_of(float t) {
     float whole = t + ACTIVATION_WHOLE, fraction = t - (whole - ACTIVATION_WHOLE);
@@ -42,29 +40,29 @@ static float inverse(float minus) {
 }
 
 static float sigmoid_times(float y, float t) {
-    return y * inverse(-1.0F - mc_power_of(greater(t, ACTIVATION_LEAST_POWER)));
+    return y * inverse(-1.0F - mc_power_of(real_greater(t, ACTIVATION_LEAST_POWER)));
 }
 
 static float silu(float x) {
-    float y = greater(x, ACTIVATION_SILU_LEAST);
+    float y = real_greater(x, ACTIVATION_SILU_LEAST);
     return sigmoid_times(y, y * ACTIVATION_SILU_BY);
 }
 
 static float gelu_tanh(float x) {
-    float y = greater(x, ACTIVATION_TANH_LEAST);
+    float y = real_greater(x, ACTIVATION_TANH_LEAST);
     return sigmoid_times(y, fmaf(y * y, tanh_terms[1], tanh_terms[0]) * y);
 }
 
 static float gelu(float x) {
     float minus = fabsf(x) < ACTIVATION_GELU_MOST ? -fabsf(x) : -ACTIVATION_GELU_MOST;
     float tail = mc_power_of(polynomial(tail_terms, COUNT(tail_terms), minus));
-    return fmaf(minus, tail, greater(x, 0));
+    return fmaf(minus, tail, real_greater(x, 0));
 }
 
 float mc_activation_of(mc_activation activation, float x) {
     switch (activation) {
     case MC_ACTIVATION_NONE: break;
-    case MC_ACTIVATION_RELU: return greater(x, 0);
+    case MC_ACTIVATION_RELU: return real_greater(x, 0);
     case MC_ACTIVATION_SILU: return silu(x);
     case MC_ACTIVATION_GELU: return gelu(x);
     case MC_ACTIVATION_GELU_TANH: return gelu_tanh(x);

@@ -1,6 +1,5 @@
 /* optimise: an optimiser's step, in place. docs/optimise.md says what is computed, to the bit. */
 #include <math.h>
-#include "base/real.h"
 #include "ops/operator.h"
 #include "ops/output.h"
 
@@ -42,13 +41,11 @@ static const operand_row operands[] = {
 
 /* -- What there are no kernels for */
 
-static bool is_real(mc_type type) { return type == MC_F32 || type == MC_F16 || type == MC_BF16; }
-
 static mc_status check(const plan_problem *p, mc_type matrix, mc_diag *diag) {
     (void)matrix;
-    if (!is_real(p->lhs))
+    if (!type_is_wide_real(p->lhs))
         return mc_fail(diag, MC_CANNOT, "a is %s, gradients are f16, bf16 or f32", mc_type_text(p->lhs));
-    if (!is_real(p->out))
+    if (!type_is_wide_real(p->out))
         return mc_fail(diag, MC_CANNOT, "c is %s, weights are f16, bf16 or f32", mc_type_text(p->out));
     if (!p->master || p->out != MC_F32) return MC_OK;
     return mc_fail(diag, MC_USAGE, "c is f32, which is its own master: leave master out");
@@ -77,18 +74,14 @@ static void step_adam(const float *hyper, bool decoupled, element *x) {
     x->w = fmaf(-rate, x->first * hyper[MC_HYPER_CORRECT1] / root, x->w);
 }
 
-static float value_of(const mc_dense *dense, int64_t i, int64_t j) {
-    return real_from_bits(dense->type, (uint32_t)mc_dense_get(dense, i, j));
-}
-
 /* Element (I, J) before the step; then what it becomes. */
 static element made(const host_operands *o, int64_t i, int64_t j) {
     const plan_problem *p = o->problem;
     bool adam = p->rule >= MC_RULE_ADAM;
-    element x = {.g = value_of(o->inputs[G], i, j) * o->factors[HYPER][MC_HYPER_UNSCALE],
-                 .w = value_of(o->inputs[p->master ? MASTER : W], i, j),
-                 .first = value_of(o->inputs[FIRST], i, j),
-                 .second = adam ? value_of(o->inputs[SECOND], i, j) : 0};
+    element x = {.g = (float)mc_dense_real(o->inputs[G], i, j) * o->factors[HYPER][MC_HYPER_UNSCALE],
+                 .w = (float)mc_dense_real(o->inputs[p->master ? MASTER : W], i, j),
+                 .first = (float)mc_dense_real(o->inputs[FIRST], i, j),
+                 .second = adam ? (float)mc_dense_real(o->inputs[SECOND], i, j) : 0};
     if (adam) step_adam(o->factors[HYPER], p->rule == MC_RULE_ADAMW, &x);
     else step_sgd(o->factors[HYPER], p->rule == MC_RULE_NESTEROV, &x);
     return x;
@@ -117,7 +110,7 @@ static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense 
     mc_status status = mc_dense_create(p->out, p->m, p->n, p->n, w, diag);
     for (int64_t i = 0; status == MC_OK && i < p->m; i++)
         for (int64_t j = 0; j < p->n; j++)
-            mc_dense_set(w, i, j, output_element(p->out, value_of(exact, i, j), NULL));
+            mc_dense_set(w, i, j, output_element(p->out, (float)mc_dense_real(exact, i, j), NULL));
     return status;
 }
 

@@ -95,11 +95,6 @@ static mc_status check(const plan_problem *p, mc_type matrix, mc_diag *diag) {
 
 /* -- The reference */
 
-static float value_of(const mc_dense *x, int64_t i, int64_t j) {
-    int64_t element = mc_dense_get(x, i, j);
-    return mc_type_is_real(x->type) ? real_from_bits(x->type, (uint32_t)element) : (float)element;
-}
-
 static float farther(float reach, float value) { return isnan(reach) || value <= reach ? reach : value; }
 
 /* How far elements reach above and below zero; without zero points above is the greatest magnitude. */
@@ -111,7 +106,7 @@ static reach reach_of(const plan_problem *p, const mc_dense *x, int64_t row) {
     bool zero = p->zero != MC_PER_NONE;
     reach r = {0, 0};
     for (int64_t j = 0; j < x->cols; j++) {
-        float value = value_of(x, row, j);
+        float value = (float)mc_dense_real(x, row, j);
         r.above = farther(r.above, zero ? value : fabsf(value));
         r.below = farther(r.below, -value);
     }
@@ -165,7 +160,7 @@ static int64_t back(const host_operands *o, float value, quantiser f, int64_t co
 static int64_t make(const host_operands *o, int64_t i, int64_t j, const quantiser *f) {
     const mc_dense *x = o->inputs[X];
     if (moves(o->problem)) return mc_dense_get(x, i, j);
-    float value = value_of(x, i, j);
+    float value = (float)mc_dense_real(x, i, j);
     return mc_type_is_real(o->problem->out) ? back(o, value, *f, j) : quantiser_apply(f, value);
 }
 

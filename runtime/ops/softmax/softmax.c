@@ -53,7 +53,6 @@ static const operand_row operands[] = {
 
 /* -- What there are no kernels for */
 
-static bool is_real(mc_type type) { return type == MC_F32 || type == MC_F16 || type == MC_BF16; }
 /* Whether two elements share a byte. */
 static bool is_pair(mc_type type) { return type == MC_S4 || type == MC_U4; }
 static bool is_integer(mc_type type) {
@@ -63,10 +62,10 @@ static bool is_integer(mc_type type) {
 static bool is_one(mc_per per) { return per == MC_PER_NONE || per == MC_PER_TENSOR; }
 
 static mc_status check(const plan_problem *p, mc_type matrix, mc_diag *diag) {
-    if (!is_real(p->lhs) && p->lhs != MC_S32)
+    if (!type_is_wide_real(p->lhs) && p->lhs != MC_S32)
         return mc_fail(diag, MC_CANNOT, "a is %s, a softmax takes f32, f16, bf16 or s32",
                        mc_type_text(p->lhs));
-    if (!is_real(p->out) && !is_integer(p->out))
+    if (!type_is_wide_real(p->out) && !is_integer(p->out))
         return mc_fail(diag, MC_CANNOT, "c is %s, a softmax gives f32, f16, bf16, s8, u8, s16, u16, s4 or u4",
                        mc_type_text(p->out));
     if (p->mask_values && matrix != MC_F32)
@@ -74,7 +73,7 @@ static mc_status check(const plan_problem *p, mc_type matrix, mc_diag *diag) {
                        mc_type_text(matrix));
     if (!is_one(p->scale) || !is_one(p->c_scale))
         return mc_fail(diag, MC_USAGE, "scale and c_scale must be MC_PER_NONE or MC_PER_TENSOR");
-    if (p->c_scale != MC_PER_NONE && is_real(p->out))
+    if (p->c_scale != MC_PER_NONE && type_is_wide_real(p->out))
         return mc_fail(diag, MC_USAGE, "c is %s: c_scale goes with integers", mc_type_text(p->out));
     if (is_pair(p->out) && p->order == MC_ORDER_BCRS && p->vec == 1)
         return mc_fail(diag, MC_CANNOT, "c is %s: in the order bcrs vectors of one element would share bytes",
@@ -86,22 +85,14 @@ static mc_status check(const plan_problem *p, mc_type matrix, mc_diag *diag) {
 
 /* -- The reference */
 
-/* As max.NaN.f32. */
-static float greater(float a, float b) { return isnan(a) || a > b ? a : b; }
-
-static float value_of(mc_type type, int64_t bits) {
-    return type == MC_S32 ? (float)bits : real_from_bits(type, (uint32_t)bits);
-}
-
 /* Whether the scale goes into the exponent's factor, and its sign alone to the values. */
 static bool is_late(const plan_problem *p) {
     return p->exp == MC_EXP_APPROX && mc_type_bytes(p->lhs) == 2 && !p->mask_values;
 }
 
-/* The element ELEMENT, of the bits of A, and with VALUE of the mask's. */
-static float score_of(const host_operands *o, int64_t element, float value) {
+/* The element X of A's, and with VALUE of the mask's. */
+static float score_of(const host_operands *o, float x, float value) {
     const plan_problem *p = o->problem;
-    float x = value_of(p->lhs, element);
     bool scaled = p->scale != MC_PER_NONE;
     if (is_late(p)) return scaled && signbit(*o->factors[SCALE]) ? -x : x;
     if (scaled) x *= *o->factors[SCALE];
@@ -118,7 +109,7 @@ static mc_status scores(const host_operands *o, mc_dense *result, mc_diag *diag)
     for (int64_t v = 0; status == MC_OK && v < x.rows; v++)
         for (int r = 0; r < mask->vec; r++)
             ((float *)result->data)[v * mask->vec + r] =
-                score_of(o, mc_dense_get(&x, v, r), masked ? output_mask_value(mask, v, r) : 0);
+                score_of(o, (float)mc_dense_real(&x, v, r), masked ? output_mask_value(mask, v, r) : 0);
     mc_dense_free(&x);
     return status;
 }
@@ -151,7 +142,7 @@ static score_row row_of(const host_operands *o, const mc_dense *scores, int64_t 
     const mc_vsparse *mask = o->matrix;
     int64_t first = mask->row_ptr[block];
     bool late = is_late(p) && p->scale != MC_PER_NONE;
-    float magnitude = late ? greater(fabsf(*o->factors[SCALE]), SOFTMAX_LEAST) : 1;
+    float magnitude = late ? real_greater(fabsf(*o->factors[SCALE]), SOFTMAX_LEAST) : 1;
     int64_t count = mask->row_ptr[block + 1] - first;
     return (score_row){.values = (const float *)scores->data + first * mask->vec + r,
                        .count = count,
@@ -201,17 +192,12 @@ static float approximate(const score_row *row, float t, end at) {
 static float power_of(const score_row *row, int64_t i, float shift, end at) {
     float d = row->values[i * row->step] - shift;
     if (row->approx) return approximate(row, d * row->by, at);
-    float t = greater(d * SOFTMAX_LOG2_E, ACTIVATION_LEAST_POWER);
+    float t = real_greater(d * SOFTMAX_LOG2_E, ACTIVATION_LEAST_POWER);
     return isnan(t) ? t : mc_power_of(t) - SOFTMAX_LEAST;
 }
 
 /* 1 + E in units of 2^-23, less 1. */
-static int64_t units_of(float e) {
-    float more = 1 + e;
-    uint32_t bits;
-    memcpy(&bits, &more, sizeof bits);
-    return (int64_t)bits - SOFTMAX_ONE_BITS;
-}
+static int64_t units_of(float e) { return (int64_t)real_to_bits(MC_F32, 1 + e) - SOFTMAX_ONE_BITS; }
 
 static bool is_number(const row_sum *sum, const score_row *row) {
     return isfinite(sum->shift) && isfinite(row->by);
@@ -227,15 +213,15 @@ static float added(const score_row *row, float sum, end at) {
 static row_sum sum_row(const score_row *row) {
     row_sum made = {.greatest = -INFINITY};
     for (int64_t i = 0; i < row->count; i++)
-        made.greatest = greater(made.greatest, row->values[i * row->step]);
+        made.greatest = real_greater(made.greatest, row->values[i * row->step]);
     for (int64_t i = 0; i < row->count; i++)
         if (isnan(row->values[i * row->step])) made.greatest = NAN;
-    made.shift = greater(made.greatest, SOFTMAX_LOWEST);
+    made.shift = real_greater(made.greatest, SOFTMAX_LOWEST);
     if (!is_number(&made, row)) return made; /* of which nothing but a NaN comes */
     for (end at = LOW; at < ENDS; at++) {
         int64_t units = 0;
         for (int64_t i = 0; i < row->count; i++) units += units_of(power_of(row, i, made.shift, at));
-        made.sums[at] = added(row, greater((float)units * SOFTMAX_UNIT, 1), at);
+        made.sums[at] = added(row, real_greater((float)units * SOFTMAX_UNIT, 1), at);
         if (!row->approx) made.sums[HIGH] = made.sums[LOW];
         if (!row->approx) break;
     }
@@ -246,7 +232,7 @@ static row_sum sum_row(const score_row *row) {
 static float factor_of(const host_operands *o, float sum) {
     const plan_problem *p = o->problem;
     float by = 1 / sum;
-    if (is_real(p->out)) return by;
+    if (type_is_wide_real(p->out)) return by;
     return by * (p->c_scale != MC_PER_NONE ? 1 / *o->factors[C_SCALE] : (float)mc_type_max(p->out));
 }
 

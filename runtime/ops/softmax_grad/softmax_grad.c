@@ -1,7 +1,6 @@
 /* softmax_grad: the gradient of a softmax's A. docs/softmax.md says what is computed, to the bit;
    mc_softmax_grad.h has the steps. */
 #include <math.h>
-#include <string.h>
 #include "mc_softmax_grad.h"
 #include "base/real.h"
 #include "ops/operator.h"
@@ -37,14 +36,12 @@ static const operand_row operands[] = {
 
 /* -- What there are no kernels for */
 
-static bool is_real(mc_type type) { return type == MC_F32 || type == MC_F16 || type == MC_BF16; }
-
 static mc_status check(const plan_problem *p, mc_type matrix, mc_diag *diag) {
     (void)matrix;
-    if (!is_real(p->lhs) || !is_real(p->rhs))
+    if (!type_is_wide_real(p->lhs) || !type_is_wide_real(p->rhs))
         return mc_fail(diag, MC_CANNOT, "p is %s and dp is %s, a softmax_grad takes f32, f16 or bf16",
                        mc_type_text(p->lhs), mc_type_text(p->rhs));
-    if (!is_real(p->out))
+    if (!type_is_wide_real(p->out))
         return mc_fail(diag, MC_CANNOT, "c is %s, a softmax_grad gives f32, f16 or bf16",
                        mc_type_text(p->out));
     if (p->scale != MC_PER_NONE && p->scale != MC_PER_TENSOR)
@@ -69,27 +66,8 @@ static mc_status collect(const host_operands *o, pair *of, mc_diag *diag) {
 
 static void free_pair(pair *of) { mc_dense_free(&of->p), mc_dense_free(&of->d); }
 
-static float real_at(const mc_dense *x, int64_t v, int r) {
-    return real_from_bits(x->type, (uint32_t)mc_dense_get(x, v, r));
-}
-
 static float term_at(const pair *of, int64_t v, int r) {
-    return real_at(&of->p, v, r) * real_at(&of->d, v, r);
-}
-
-/* As max.NaN.f32. */
-static float greater(float a, float b) { return isnan(a) || a > b ? a : isnan(b) ? b : b; }
-
-static uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float of_bits(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+    return (float)mc_dense_real(&of->p, v, r) * (float)mc_dense_real(&of->d, v, r);
 }
 
 /* Which vectors a row block has. */
@@ -102,15 +80,16 @@ static float sum_row(const pair *of, span at, int r) {
     float most = 0, least = 0;
     for (int64_t v = at.first; v < at.end; v++) {
         float t = term_at(of, v, r);
-        most = greater(most, t), least = greater(least, -t);
+        most = real_greater(most, t), least = real_greater(least, -t);
     }
-    float greatest = greater(most, least);
+    float greatest = real_greater(most, least);
     if (!isfinite(greatest)) return most - least;
-    float power = greater(of_bits(bits_of(greatest) & GRAD_INFINITY_BITS), GRAD_LEAST),
+    float power = real_greater(real_from_bits(MC_F32, real_to_bits(MC_F32, greatest) & GRAD_INFINITY_BITS),
+                               GRAD_LEAST),
           by = ldexpf(1 / power, GRAD_SUM_BITS);
     int64_t units = 0;
     for (int64_t v = at.first; v < at.end; v++)
-        units += (int32_t)bits_of(fmaf(term_at(of, v, r), by, GRAD_ROUNDER)) - GRAD_ROUNDER_BITS;
+        units += (int32_t)real_to_bits(MC_F32, fmaf(term_at(of, v, r), by, GRAD_ROUNDER)) - GRAD_ROUNDER_BITS;
     return (float)units * ldexpf(power, -GRAD_SUM_BITS);
 }
 
@@ -135,7 +114,8 @@ static void finish_vectors(const host_operands *o, const pair *of, const mc_dens
     bool scaled = o->problem->scale != MC_PER_NONE;
     for (int64_t v = 0; v < c->rows; v++)
         for (int r = 0; r < (int)c->cols; r++) {
-            float y = (real_at(&of->d, v, r) - real_at(exact, v, r)) * real_at(&of->p, v, r);
+            float sum = (float)mc_dense_real(exact, v, r), d = (float)mc_dense_real(&of->d, v, r);
+            float y = (d - sum) * (float)mc_dense_real(&of->p, v, r);
             if (scaled) y *= *o->factors[SCALE];
             mc_dense_set(c, v, r, output_element(o->problem->out, y, NULL));
         }
