@@ -4,8 +4,7 @@
 #include <string.h>
 
 void batch_contract(mc_contract *c, const mc_batch_array *arrays, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        add_param(c, (mc_param){arrays[i].stride, "s32", MC_PARAM_SHAPE, 4, arrays[i].doc});
+    for (size_t i = 0; i < count; i++) add_shape(c, arrays[i].stride, MC_OPEN, arrays[i].doc);
     c->grid[2] = (mc_grid_axis){"batch", 1};
 }
 

@@ -1,8 +1,8 @@
 #include "parts/segments.h"
 
 void segments_contract(mc_contract *c) {
-    add_param(c, (mc_param){"items", "s32", MC_PARAM_SHAPE, WORD, "segments of all rows"});
-    add_param(c, (mc_param){"segments", "s32", MC_PARAM_SHAPE, WORD, "segments of a row"});
+    add_shape(c, "items", MC_OPEN, "segments of all rows");
+    add_shape(c, "segments", MC_OPEN, "segments of a row");
     c->grid[0] = (mc_grid_axis){"items", SEGMENT_WARPS};
     c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
     c->block[0] = SEGMENT_THREADS, c->block[1] = c->block[2] = 1;

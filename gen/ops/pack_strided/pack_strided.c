@@ -40,10 +40,6 @@ static void add_array_of(mc_contract *c, const char *name, const char *doc) {
     add_param(c, (mc_param){name, "u64", MC_PARAM_ARRAY, WORD, doc});
 }
 
-static void add_number(mc_contract *c, const char *name, const char *doc) {
-    add_param(c, (mc_param){name, "s32", MC_PARAM_SHAPE, WORD, doc});
-}
-
 static void contract(const void *data, mc_contract *c) {
     const strided_plan *plan = data;
     add_array_of(c, "offsets", "s32[row blocks + 1], the first vector of each row block");
@@ -54,11 +50,11 @@ static void contract(const void *data, mc_contract *c) {
                  "s32[slots], the number of the slot's vector, which the kernel writes; -1: none");
     if (plan->ones != STRIDED_NO_ONES) {
         add_array_of(c, "values", "packed values, of which the kernel writes the ones");
-        add_number(c, "group_bytes", "bytes of a group of packed values");
-        add_number(c, "ones_at", "where in a group its ones begin, in bytes");
+        add_shape(c, "group_bytes", MC_OPEN, "bytes of a group of packed values");
+        add_shape(c, "ones_at", MC_OPEN, "where in a group its ones begin, in bytes");
     }
-    add_number(c, "stride", "slots of a stride");
-    add_number(c, "heads", "slots of a row block's heads");
+    add_shape(c, "stride", MC_OPEN, "slots of a stride");
+    add_shape(c, "heads", MC_OPEN, "slots of a row block's heads");
     segments_contract(c);
 }
 

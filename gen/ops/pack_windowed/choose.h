@@ -16,9 +16,7 @@ enum {
     QUEUE = 256,      /* entries of a class, of which at most WINDOWED_POOL are there */
     ENTRY = 2 * WORD, /* a vector, and its window */
     QUEUE_BYTES = QUEUE * ENTRY,
-    LAST_LANE = MC_WARP - 1, /* the segment of a shuffle through the whole warp */
 };
-#define ALL_LANES H(0xffffffff)
 
 /* The lane's own class, and what of it is in the pool: the same in all its lanes. */
 typedef struct bank_queue {

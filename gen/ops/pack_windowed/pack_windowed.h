@@ -13,9 +13,9 @@
 #ifndef MC_PACK_WINDOWED_H
 #define MC_PACK_WINDOWED_H
 
-#include <stdio.h>
 #include "parts/emit.h"
 #include "parts/fragment.h"
+#include "parts/made_name.h"
 #include "parts/windowed_work.h"
 #include "schema/family.h"
 
@@ -28,7 +28,9 @@ typedef enum packed_padding { PADDING_BANKS, PADDING_ZEROS, PADDING_WORDS } pack
 enum {
     PLACE_WARPS = 8, /* of a thread block, which has one row block */
     PLACE_THREADS = PLACE_WARPS * MC_WARP,
+    LAST_LANE = MC_WARP - 1, /* a shuffle through the whole warp */
 };
+#define ALL_LANES H(0xffffffff)
 
 /* The fields, in the order of the schema. */
 enum { F_TASK = FIELD_ARCH + 1, F_PADDING, F_ONES, F_TILE };
@@ -38,22 +40,6 @@ typedef struct pack_windowed_plan {
     bool ones; /* values have a row of ones */
     int tile;  /* bytes of a row of the ring */
 } pack_windowed_plan;
-
-/* Names of registers that differ by a number, or by what is behind them. */
-typedef struct made_name {
-    char text[MC_MAX_NAME];
-} made_name;
-
-static inline made_name name_nth(const char *stem, int number) {
-    made_name name;
-    snprintf(name.text, sizeof name.text, "%.30s%d", stem, number);
-    return name;
-}
-static inline made_name name_with(const char *stem, const char *end) {
-    made_name name;
-    snprintf(name.text, sizeof name.text, "%.30s%.16s", stem, end);
-    return name;
-}
 
 void choose_contract(const void *plan, mc_contract *contract);
 void choose_facts(const void *plan, mc_facts *facts);

@@ -24,8 +24,6 @@ typedef struct block_emitter {
     mc_reg is_half; /* slots 16 to 31 of the chosen stride are empty */
 } block_emitter;
 
-enum { ZERO_UNIT = 16 /* bytes that a lane zeroes at once */ };
-
 /* -- The row block ------------------------------------------------------------------------------------ */
 
 static void load_shapes(block_emitter *k) {
@@ -225,57 +223,4 @@ void place_emit(const void *data, mc_builder *b) {
     EMIT(b, bra_uni, TO(next));
     set_label(b, end);
     EMIT_RET(b);
-}
-
-/* -- Contract ----------------------------------------------------------------------------------------- */
-
-static void add_inputs(mc_contract *c) {
-    add_param(c, (mc_param){"row_order", "u64", MC_PARAM_ARRAY, WORD,
-                            "s32[row_blocks], the row block at each place"});
-    add_param(c, (mc_param){"offsets", "u64", MC_PARAM_ARRAY, WORD,
-                            "s32[row_blocks + 1], a row block's first vector"});
-    add_param(c,
-              (mc_param){"columns", "u64", MC_PARAM_ARRAY, WORD, "s32[vectors], ascending in a row block"});
-    add_param(c, (mc_param){"starts", "u64", MC_PARAM_ARRAY, WORD,
-                            "s32[row_blocks], where strides of each place begin in chosen and windows"});
-    add_param(c, (mc_param){"chosen", "u64", MC_PARAM_ARRAY, WORD, "as the kernel choose wrote it"});
-    add_param(c, (mc_param){"windows", "u64", MC_PARAM_ARRAY, 16, "as the kernel choose wrote it"});
-    add_param(c, (mc_param){"counts", "u64", MC_PARAM_ARRAY, WORD, "as the kernel choose wrote it"});
-    add_param(c, (mc_param){"row_ptr", "u64", MC_PARAM_ARRAY, WORD,
-                            "s32[split * row_blocks + 1], sums of counts: the packed array"});
-}
-
-static void add_outputs(mc_contract *c) {
-    add_param(c, (mc_param){"control", "u64", MC_PARAM_ARRAY, WORD, "s32[strides], which the kernel writes"});
-    add_param(c,
-              (mc_param){"places", "u64", MC_PARAM_ARRAY, WORD, "s32[strides][16], which the kernel writes"});
-    add_param(c, (mc_param){"values", "u64", MC_PARAM_ARRAY, ZERO_UNIT,
-                            "of each stride units of zeros, and the row of ones, which the kernel writes"});
-    add_param(
-        c,
-        (mc_param){"vectors", "u64", MC_PARAM_ARRAY, WORD,
-                   "s32[strides][32], which the kernel writes: the number of each slot's vector; -1: none"});
-}
-
-void place_contract(const void *data, mc_contract *c) {
-    (void)data;
-    add_inputs(c);
-    add_outputs(c);
-    add_param(c, (mc_param){"row_blocks", "s32", MC_PARAM_SHAPE, 4, "row blocks"});
-    add_param(c, (mc_param){"window", "s32", MC_PARAM_SHAPE, 4, "rows of B in a window"});
-    add_param(c, (mc_param){"span", "s32", MC_PARAM_SHAPE, 4, "windows that a stride may span"});
-    add_param(c, (mc_param){"stages", "s32", MC_PARAM_SHAPE, 4, "windows in the ring"});
-    add_param(c, (mc_param){"split", "s32", MC_PARAM_SHAPE, 4, "parts of a row block: 1, 2, 4 or 8"});
-    add_param(c,
-              (mc_param){"units", "s32", MC_PARAM_SHAPE, 4, "zeros among a stride's values, 16 bytes each"});
-    c->grid[0] = (mc_grid_axis){"row_blocks", 1};
-    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
-    c->block[0] = PLACE_THREADS, c->block[1] = c->block[2] = 1;
-}
-
-void place_facts(const void *data, mc_facts *facts) {
-    (void)data;
-    add_fact(facts, "threads", PLACE_THREADS, "a thread block");
-    add_fact(facts, "stride_bytes", (WINDOWED_SLOTS + WINDOWED_STRIDE_WORDS + 1) * WORD,
-             "written, without values");
 }

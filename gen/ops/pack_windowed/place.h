@@ -5,10 +5,9 @@
 #include "ops/pack_windowed/pack_windowed.h"
 
 enum {
-    LAST_LANE = MC_WARP - 1, /* the segment of a shuffle through the whole warp, and through 8 lanes */
-    GROUP_LANES = (MC_WARP - WINDOWED_GROUP) << 8 | (WINDOWED_GROUP - 1),
+    GROUP_LANES = (MC_WARP - WINDOWED_GROUP) << 8 | (WINDOWED_GROUP - 1), /* a shuffle through 8 lanes */
+    ZERO_UNIT = 16 /* bytes that a lane zeroes at once */
 };
-#define ALL_LANES H(0xffffffff)
 
 /* Windows of the stride at hand, and of its part before it. */
 typedef struct placed_windows {

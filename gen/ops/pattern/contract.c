@@ -6,10 +6,6 @@ static void add_words(mc_contract *c, const char *name, unsigned words, const ch
     add_param(c, (mc_param){name, "u64", MC_PARAM_ARRAY, words * WORD, doc});
 }
 
-static void add_number(mc_contract *c, const char *name, const char *doc) {
-    add_param(c, (mc_param){name, "s32", MC_PARAM_SHAPE, WORD, doc});
-}
-
 static void find_contract(const pattern_plan *plan, mc_contract *c) {
     unsigned element = plan->element->bits < 8 ? 1 : (unsigned)plan->element->bits / 8;
     add_param(c, (mc_param){"data", "u64", MC_PARAM_ARRAY, element,
@@ -21,11 +17,11 @@ static void find_contract(const pattern_plan *plan, mc_contract *c) {
                   "s32[items], the first element out of range, row * 1024 + column of the segment; 2^31 - 1: "
                   "none; which the kernel writes");
     if (plan->ranged) {
-        add_number(c, "below", "elements below 0 that may be");
-        add_number(c, "values", "elements that may be, those below 0 among them");
+        add_shape(c, "below", MC_OPEN, "elements below 0 that may be");
+        add_shape(c, "values", MC_OPEN, "elements that may be, those below 0 among them");
     }
-    add_number(c, "cols", "columns");
-    add_number(c, "ld", "elements from one row (column) to the next");
+    add_shape(c, "cols", MC_OPEN, "columns");
+    add_shape(c, "ld", MC_OPEN, "elements from one row (column) to the next");
     segments_contract(c);
 }
 
@@ -34,7 +30,7 @@ static void list_contract(const pattern_plan *plan, mc_contract *c) {
     add_words(c, "bits", 1, "b32[items][32], a bit for each column");
     add_words(c, "starts", 1, "s32[items], number of the segment's first vector");
     add_words(c, "columns", 1, "s32[vectors], which the kernel writes");
-    add_number(c, "cols", "columns");
+    add_shape(c, "cols", MC_OPEN, "columns");
     segments_contract(c);
 }
 
@@ -46,13 +42,13 @@ static void columns_contract(const pattern_plan *plan, mc_contract *c) {
     add_words(c, "wrong", 1,
               "s32[items], the first vector whose column does not ascend, or is none; 2^31 - 1: none; which "
               "the kernel writes");
-    add_number(c, "cols", "columns of a pattern");
-    add_number(c, "each", "row blocks of a pattern");
+    add_shape(c, "cols", MC_OPEN, "columns of a pattern");
+    add_shape(c, "each", MC_OPEN, "row blocks of a pattern");
     segments_contract(c);
 }
 
 static void slots_contract(mc_contract *c) {
-    add_number(c, "slots", "slots");
+    add_shape(c, "slots", MC_OPEN, "slots");
     c->grid[0] = (mc_grid_axis){"slots", PATTERN_THREADS};
     c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
     c->block[0] = PATTERN_THREADS, c->block[1] = c->block[2] = 1;
@@ -61,7 +57,7 @@ static void slots_contract(mc_contract *c) {
 static void number_contract(const pattern_plan *plan, mc_contract *c) {
     (void)plan;
     add_words(c, "vectors", 1, "s32[slots], the slot's own number; -1: none; which the kernel writes");
-    add_number(c, "count", "slots that hold a vector");
+    add_shape(c, "count", MC_OPEN, "slots that hold a vector");
     slots_contract(c);
 }
 
@@ -72,7 +68,7 @@ static void places_contract(const pattern_plan *plan, mc_contract *c) {
     add_words(c, "columns", 1, "s32[vectors]");
     add_words(c, "places", 2,
               "s32[slots][2], the first row and the column; -1: none; which the kernel writes");
-    add_number(c, "row_blocks", "row blocks");
+    add_shape(c, "row_blocks", MC_OPEN, "row blocks");
     slots_contract(c);
 }
 

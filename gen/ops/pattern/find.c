@@ -1,6 +1,6 @@
 #include "ops/pattern/pattern.h"
+#include "parts/made_name.h"
 #include "parts/words.h"
-#include <stdio.h>
 
 /* A lane has a column in each turn, and in it the V elements of a vector. */
 typedef struct find_emitter {
@@ -131,30 +131,20 @@ static void check_range(find_emitter *e, const held_column *held) {
     }
 }
 
-typedef struct numbered {
-    char text[MC_MAX_NAME];
-} numbered;
-
-static numbered nth(const char *stem, int number) {
-    numbered name;
-    snprintf(name.text, sizeof name.text, "%s%d_", stem, number);
-    return name;
-}
-
 static void take_turns(find_emitter *e, const segment_turns *turns) {
     const pattern_plan *plan = e->plan;
     mc_builder *b = e->b;
     held_column held[PATTERN_MAX_HELD];
     note(b, "elements of the lane's columns, all asked for before any is used");
     for (int i = 0; i < plan->hold; i++) {
-        numbered prefix = nth("t", i);
+        made_name prefix = name_with(name_nth("t", i).text, "_");
         b->prefix = prefix.text;
         load_column(e, i, &held[i]);
         b->prefix = NULL;
     }
     note(b, "a bit for each");
     for (int i = 0; i < plan->hold; i++) {
-        numbered prefix = nth("t", i);
+        made_name prefix = name_with(name_nth("t", i).text, "_");
         b->prefix = prefix.text;
         keep_bits(e, turns, i, has_value(e, &held[i]));
         if (plan->ranged) check_range(e, &held[i]);

@@ -1,8 +1,8 @@
 #include "ops/quantise/patch.h"
 #include <stdio.h>
 
-quantise_name quantise_numbered(const char *stem, int number) {
-    quantise_name name;
+made_name quantise_numbered(const char *stem, int number) {
+    made_name name;
     enum { STEM = 32 }; /* room for the number is left */
     snprintf(name.text, sizeof name.text, "%.*s_%d_", STEM, stem, number);
     return name;
@@ -330,7 +330,7 @@ void quantise_store_rows(const quantise_emitter *e, const quantise_patch *patch,
                          const mc_reg *at, const mc_reg *words) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
-    quantise_name name = quantise_numbered("guard", step);
+    made_name name = quantise_numbered("guard", step);
     for (int i = 0; i < plan->rows; i++) {
         mc_reg guard = inside;
         if (!plan->whole) {

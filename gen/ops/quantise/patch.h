@@ -4,6 +4,7 @@
 #define MC_QUANTISE_PATCH_H
 
 #include "ops/quantise/quantise.h"
+#include "parts/made_name.h"
 
 enum { QUANTISE_RAW = QUANTISE_MAX_ROWS * QUANTISE_UNIT / WORD, QUANTISE_MAX_WORDS = 16 };
 
@@ -53,10 +54,7 @@ typedef struct quantise_patch {
 } quantise_patch;
 
 /* A name with a number behind it: the names of registers differ. */
-typedef struct quantise_name {
-    char text[MC_MAX_NAME];
-} quantise_name;
-quantise_name quantise_numbered(const char *stem, int number);
+made_name quantise_numbered(const char *stem, int number);
 #define NTH(stem, number) (quantise_numbered(stem, number).text)
 
 /* Parameters, shapes, the thread's numbers, and the thread block's first row. ARRAYS are

@@ -60,7 +60,7 @@ static void take_rows(points *p) {
     mc_builder *b = e->b;
     const char *prefix = b->prefix;
     for (int i = 0; i < p->high; i++) {
-        quantise_name name = quantise_numbered(prefix, i);
+        made_name name = quantise_numbered(prefix, i);
         mc_reg row = p->row;
         if (i) p->in_row = setp_lt(b, "in_row", add_s32(b, "next_row", p->row, I(i)), e->m);
         if (i) row = selp_b32(b, "second_row", add_s32(b, "row_below", p->row, I(1)), p->row, p->in_row);
@@ -92,7 +92,7 @@ static void make_point(const points *p, int i, mc_reg to) {
     quantise_emitter *e = p->e;
     mc_builder *b = e->b;
     const char *prefix = b->prefix;
-    quantise_name name = quantise_numbered(prefix, 2 + i);
+    made_name name = quantise_numbered(prefix, 2 + i);
     bool beside = p->wide > 1 && i > 0;
     b->prefix = name.text;
     mc_reg col = beside ? add_s32(b, "next_col", p->col, I(1)) : p->col;
@@ -146,7 +146,7 @@ static void emit_columns(points *p, mc_reg first) {
 static void emit_turn(points *p, int turn, int threads_down, mc_reg below, mc_reg first) {
     quantise_emitter *e = p->e;
     mc_builder *b = e->b;
-    quantise_name prefix = quantise_numbered("edge", turn);
+    made_name prefix = quantise_numbered("edge", turn);
     const char *before = b->prefix;
     b->prefix = prefix.text;
     mc_label next = label(b, "NEXT");

@@ -22,10 +22,9 @@ void values_contract(const void *data, mc_contract *c) {
                             "s16, of each piece of a group its slot, row and digit (gen/parts/pieces.h)"});
     add_param(c, (mc_param){"source", "u64", MC_PARAM_ARRAY, element, source_docs[plan->from]});
     add_param(c, (mc_param){"values", "u64", MC_PARAM_ARRAY, WORD, "packed values, which the kernel writes"});
-    add_param(c, (mc_param){"groups", "s32", MC_PARAM_SHAPE, 4, "groups of slots"});
+    add_shape(c, "groups", MC_OPEN, "groups of slots");
     if (plan->from != VALUES_VECTORS)
-        add_param(c,
-                  (mc_param){"lds", "s32", MC_PARAM_SHAPE, 4, "the source's leading dimension, in elements"});
+        add_shape(c, "lds", MC_OPEN, "the source's leading dimension, in elements");
     c->grid[0] = (mc_grid_axis){"groups", values_groups(plan)};
     c->grid[1] = (mc_grid_axis){NULL, (plan->period + plan->wide - 1) / plan->wide};
     c->grid[2] = (mc_grid_axis){NULL, 1};

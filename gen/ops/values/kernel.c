@@ -1,4 +1,5 @@
 #include "ops/values/values.h"
+#include "parts/made_name.h"
 #include "parts/words.h"
 #include <stdio.h>
 
@@ -30,16 +31,6 @@ static int piece_count(const values_emitter *e) { return values_pieces(e->plan);
 
 /* -- The thread's word -------------------------------------------------------------------------------- */
 
-typedef struct numbered {
-    char text[MC_MAX_NAME];
-} numbered;
-
-static numbered nth(const char *stem, int number) {
-    numbered name;
-    snprintf(name.text, sizeof name.text, "%s%d", stem, number);
-    return name;
-}
-
 /* The number of the thread's word in the period. Threads without one end here. */
 static mc_reg find_word(values_emitter *e, mc_reg thread) {
     const values_plan *plan = e->plan;
@@ -65,16 +56,15 @@ static mc_reg find_group(values_emitter *e, mc_reg thread) {
 static mc_reg take_entry(values_emitter *e, const mc_reg *words, int piece) {
     mc_builder *b = e->b;
     mc_reg word = words[piece / 2];
-    if (piece % 2 == 0) word = shl_b32(b, nth("low_entry", piece).text, word, I(16));
-    return shr_s32(b, nth("entry", piece).text, word, I(16));
+    if (piece % 2 == 0) word = shl_b32(b, name_nth("low_entry", piece).text, word, I(16));
+    return shr_s32(b, name_nth("entry", piece).text, word, I(16));
 }
 
 static void set_piece(values_emitter *e, int piece, mc_reg entry) {
     const values_plan *plan = e->plan;
     mc_builder *b = e->b;
     word_piece *p = &e->pieces[piece];
-    numbered prefix;
-    snprintf(prefix.text, sizeof prefix.text, "p%d_", piece);
+    made_name prefix = name_with(name_nth("p", piece).text, "_");
     b->prefix = prefix.text;
     p->is_value = setp_ge(b, "is_value", entry, I(0));
     mc_reg place = and_b32(b, "place", entry, I(MC_PIECE_PLACE_MASK));
@@ -216,9 +206,10 @@ static void emit_groups(values_emitter *e) {
     held_piece held[VALUES_MAX_HELD];
     mc_reg groups[VALUES_MAX_HOLD];
     int count = piece_count(e);
-    numbered prefixes[VALUES_MAX_HELD] = {{{0}}};
+    made_name prefixes[VALUES_MAX_HELD] = {{{0}}};
     for (int i = 0; i < plan->hold; i++)
-        groups[i] = i ? add_s32(b, nth("group", i).text, e->first, I((int64_t)i * plan->beside)) : e->first;
+        groups[i] =
+            i ? add_s32(b, name_nth("group", i).text, e->first, I((int64_t)i * plan->beside)) : e->first;
     note(b, "the vectors in the slots");
     for (int i = 0; i < plan->hold * count; i++) {
         snprintf(prefixes[i].text, sizeof prefixes[i].text, "g%dp%d_", i / count, i % count);

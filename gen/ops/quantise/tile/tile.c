@@ -105,7 +105,7 @@ static void store_pieces(const quantise_emitter *e, const reader *r, const mc_re
 static void store_guarded(const quantise_emitter *e, const reader *r, int turn, const mc_reg *words) {
     mc_builder *b = e->b;
     int rows = MC_WARP * e->plan->warps / units_of(e->plan), elements = QUANTISE_UNIT * 8 / e->plan->out_bits;
-    quantise_name prefix = quantise_numbered("part", turn);
+    made_name prefix = quantise_numbered("part", turn);
     b->prefix = prefix.text;
     mc_label whole = label(b, "WHOLE"), next = label(b, "NEXT");
     mc_reg col = add_s32(b, "c_col", add_s32(b, "c_col_low", r->row, e->col0), I((int64_t)turn * rows));

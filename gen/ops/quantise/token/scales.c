@@ -177,7 +177,7 @@ static void ask_and_finish(const quantise_emitter *e, mc_reg row, mc_reg shared)
 static void for_turns(const quantise_emitter *e, const char *name, mc_reg shared, of_row *body) {
     mc_builder *b = e->b;
     for (int turn = 0; turn < turns_of(e->plan); turn++) {
-        quantise_name prefix = quantise_numbered(name, turn);
+        made_name prefix = quantise_numbered(name, turn);
         b->prefix = prefix.text;
         mc_label next = label(b, "NEXT");
         body(e, begin_turn(e, turn, next), shared);

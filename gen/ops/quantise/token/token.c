@@ -205,7 +205,7 @@ static void for_rest(token *t, const char *name, bool own, void (*body)(token *t
     mc_builder *b = t->e.b;
     int first = steps_on_chip(plan);
     if (!has_step(plan, first) || (own && !is_own(plan, first))) return;
-    quantise_name prefix = quantise_numbered(name, 0);
+    made_name prefix = quantise_numbered(name, 0);
     b->prefix = prefix.text;
     mc_label loop = label(b, "REST"), end = label(b, "REST_END");
     mc_operand before = own && plan->share != MC_OPEN ? t->width : t->e.n;
@@ -339,7 +339,7 @@ static void store_step(token *t, const char *name, int step, const mc_reg *raw, 
         store_columns(t, name, step, inside);
         return;
     }
-    quantise_name prefix = quantise_numbered(name, step);
+    made_name prefix = quantise_numbered(name, step);
     const char *before = b->prefix;
     b->prefix = prefix.text;
     quantise_store_rows(&t->e, &t->patch, 0, inside, t->to.at, t->words);
