@@ -2,16 +2,12 @@
 #include "ops/softmax/softmax.h"
 #include <stdio.h>
 
-#define BY_ORDER(type, name)                                                                                 \
-    {                                                                                                        \
-        name ": " type "[vectors][vec]", name ": " type "[strides][vec][16]",                                \
-            name ": " type "[strides][vec][32]"                                                              \
-    }
-static const char *const a_docs[][3] = {BY_ORDER("f32", "A"), BY_ORDER("f16", "A"), BY_ORDER("bf16", "A"),
-                                        BY_ORDER("s32", "A")};
-static const char *const c_docs[][3] = {BY_ORDER("f32", "C"), BY_ORDER("f16", "C"), BY_ORDER("bf16", "C"),
-                                        BY_ORDER("s8", "C"),  BY_ORDER("u8", "C"),  BY_ORDER("s16", "C"),
-                                        BY_ORDER("u16", "C"), BY_ORDER("s4", "C"),  BY_ORDER("u4", "C")};
+static const char *const a_docs[][3] = {ROWS_BY_ORDER("f32", "A"), ROWS_BY_ORDER("f16", "A"),
+                                        ROWS_BY_ORDER("bf16", "A"), ROWS_BY_ORDER("s32", "A")};
+static const char *const c_docs[][3] = {
+    ROWS_BY_ORDER("f32", "C"), ROWS_BY_ORDER("f16", "C"), ROWS_BY_ORDER("bf16", "C"),
+    ROWS_BY_ORDER("s8", "C"),  ROWS_BY_ORDER("u8", "C"),  ROWS_BY_ORDER("s16", "C"),
+    ROWS_BY_ORDER("u16", "C"), ROWS_BY_ORDER("s4", "C"),  ROWS_BY_ORDER("u4", "C")};
 
 void softmax_list_batch(const softmax_plan *plan, mc_batch_array arrays[SOFTMAX_BATCH_ARRAYS]) {
     arrays[0] =
@@ -30,9 +26,7 @@ static int out_place(const softmax_plan *plan) {
 static void add_params(const softmax_plan *plan, mc_contract *c) {
     unsigned in = (unsigned)softmax_unit_bytes(plan),
              out = (unsigned)softmax_out_bytes(plan, softmax_store_elements(plan));
-    add_array(c, ROWS_BLOCK_WORDS * WORD,
-              (mc_array){"rows", "s32", "row_blocks * 4",
-                         "a row block's first slot, its vectors, its number, and 0; the longest first"});
+    rows_add_blocks(c);
     if (plan->masked)
         add_array(c, 16,
                   (mc_array){"mask_values", "f32", "slots * vec", "added to A's values, in C's order"});
@@ -48,30 +42,24 @@ static void add_params(const softmax_plan *plan, mc_contract *c) {
     if (plan->lse && plan->batch) add_shape(c, "m", plan->m, "rows");
 }
 
+static int shared_bytes(const softmax_plan *plan) { return plan->deal.warps * plan->deal.vec * 3 * WORD; }
+
 void softmax_contract(const void *data, mc_contract *c) {
     const softmax_plan *plan = data;
     mc_batch_array arrays[SOFTMAX_BATCH_ARRAYS];
-    c->format = "sampled-rows";
     add_params(plan, c);
-    add_constraint(c, (mc_constraint){"n", 0, rows_most_columns(&plan->deal),
-                                      "units of a row block are counted in s32"});
-    c->grid[0] = (mc_grid_axis){"m", plan->deal.vec};
-    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
-    c->block[0] = (unsigned)rows_threads(&plan->deal), c->block[1] = c->block[2] = 1;
-    c->shared_static = (unsigned)(plan->deal.warps * plan->deal.vec * 3 * WORD);
+    rows_contract(&plan->deal, shared_bytes(plan), c);
     softmax_list_batch(plan, arrays);
     if (plan->batch) batch_contract(c, arrays, SOFTMAX_BATCH_ARRAYS);
 }
 
 void softmax_facts(const void *data, mc_facts *facts) {
     const softmax_plan *plan = data;
-    int64_t elements = (int64_t)rows_threads(&plan->deal) * plan->deal.hold * plan->deal.unit;
-    add_fact(facts, "threads", rows_threads(&plan->deal), "a thread block");
-    add_fact(facts, "unit_bytes", softmax_unit_bytes(plan), "of A, that a lane loads at once");
-    add_fact(facts, "held_vectors", elements / plan->deal.vec, "of a row block that is read once");
-    add_fact(facts, "value_bytes", plan->in_bytes + plan->out.bits / BYTE + (plan->masked ? WORD : 0),
-             "read and written for each value");
-    add_fact(facts, "shared_bytes", plan->deal.warps * plan->deal.vec * 3 * WORD, "a thread block");
+    const rows_traffic traffic = {.unit_bytes = softmax_unit_bytes(plan),
+                                  .unit_is = "of A, that a lane loads at once",
+                                  .value_bytes =
+                                      plan->in_bytes + plan->out.bits / BYTE + (plan->masked ? WORD : 0)};
+    rows_facts(&plan->deal, &traffic, shared_bytes(plan), facts);
 }
 
 const char *softmax_computes(const void *data) {
@@ -86,9 +74,8 @@ const char *softmax_computes(const void *data) {
 
 void softmax_entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     static const char *const ins[] = {"f32", "f16", "bf16", "s32"};
-    static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32"};
     const softmax_plan *plan = data;
     snprintf(name, MC_MAX_ENTRY, "softmax_%s_%s_v%d_%s%s%s_w%d_h%d", ins[plan->in], plan->out.name,
-             plan->deal.vec, orders[plan->deal.order], plan->masked ? "_masked" : "", plan->lse ? "_lse" : "",
-             plan->deal.warps, plan->deal.hold);
+             plan->deal.vec, rows_order_names[plan->deal.order], plan->masked ? "_masked" : "",
+             plan->lse ? "_lse" : "", plan->deal.warps, plan->deal.hold);
 }

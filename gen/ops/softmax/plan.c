@@ -39,11 +39,6 @@ static void check_registers(const softmax_plan *plan, mc_complaints *complaints)
     rows_check(&plan->deal, softmax_unit_words(plan), others, F_HOLD, F_WARPS, complaints);
 }
 
-static void check_shapes(const softmax_plan *plan, mc_complaints *complaints) {
-    if (plan->m != MC_OPEN && plan->m % plan->deal.vec)
-        complain(complaints, F_M, "%lld is not a multiple of vec = %d", (long long)plan->m, plan->deal.vec);
-}
-
 static void check_types(const softmax_plan *plan, mc_complaints *complaints) {
     if (plan->c_scaled && softmax_is_real(plan))
         complain(complaints, F_C_SCALE, "out = \"%s\" has no scale: that goes with integers", plan->out.name);
@@ -66,6 +61,6 @@ void softmax_make_plan(const int64_t *point, void *data, mc_complaints *complain
     plan->packed = plan->late && plan->deal.order == ROWS_BCRS && plan->deal.unit > 1;
     check_types(plan, complaints);
     check_exchange(plan, complaints);
-    check_shapes(plan, complaints);
+    rows_check_m(&plan->deal, plan->m, F_M, complaints);
     check_registers(plan, complaints);
 }

@@ -30,17 +30,13 @@ static const mc_field fields[] = {
      .doc =
          "The exponential. polynomial: steps that give the same bits on every GPU. approx: ex2.approx, whose "
          "last bits a GPU chooses, with half the instructions (docs/softmax.md has its bound)."},
-    {"vec", NUMBERS = family_vecs, .standard = 8,
-     .doc = "V: rows of a nonzero vector, and so of a row block."},
+    ROWS_VEC_FIELD,
     {"order", WORDS("bcrs", "srbcrs16", "srbcrs32"),
      .doc = "Order of A's and C's values. bcrs: vector after vector, row block by row block. srbcrs16, "
             "srbcrs32: in strides of 16 or 32 vectors of a row block, each row-major; the kernel writes "
             "zeros where the last one has no vectors, and does not look at A there."},
-    {"warps", COUNTS(1, 2, 4, 8, 16), .standard = 4, .tunable = true,
-     .doc = "Warps of a thread block, which takes a row block."},
-    {"hold", COUNTS(1, 2, 4, 8, 16, 32), .standard = 2, .tunable = true,
-     .doc = "Units that a thread keeps in registers. A row block that fits is read once, a longer one three "
-            "times."},
+    ROWS_WARPS_FIELD,
+    ROWS_HOLD_FIELD,
     {"unit", COUNTS(16, 8, 4), .standard = 16, .tunable = true, .quiet = true,
      .doc = "Bytes of A that a lane loads at once, at most. Of fewer a thread has fewer rows to exchange."},
     BATCH_FIELD,
@@ -69,11 +65,6 @@ static const mc_hint hints[] = {
     {0},
 };
 
-static const char *how(const void *data) {
-    (void)data;
-    return "A thread block takes a row block, whose values stay in registers where they fit.";
-}
-
 static const mc_solver rows = {.name = "rows",
                                .plan = softmax_make_plan,
                                .contract = softmax_contract,
@@ -82,7 +73,7 @@ static const mc_solver rows = {.name = "rows",
                                .estimate = softmax_estimate,
                                .entry_name = softmax_entry_name,
                                .computes = softmax_computes,
-                               .how = how};
+                               .how = rows_how};
 
 static const mc_solver *solver(const int64_t *point) {
     (void)point;

@@ -24,21 +24,15 @@ enum { OTHER_REGISTERS = 36, OF_A_ROW = 6 };
 void grad_make_plan(const int64_t *point, void *data, mc_complaints *complaints) {
     grad_plan *plan = data;
     take_point(point, plan);
-    if (plan->m != MC_OPEN && plan->m % plan->deal.vec)
-        complain(complaints, F_M, "%lld is not a multiple of vec = %d", (long long)plan->m, plan->deal.vec);
+    rows_check_m(&plan->deal, plan->m, F_M, complaints);
     rows_check(&plan->deal, grad_unit_words(plan), OF_A_ROW * plan->deal.rows + OTHER_REGISTERS, F_HOLD,
                F_WARPS, complaints);
 }
 
 /* -- The contract ------------------------------------------------------------------------------------- */
 
-#define BY_ORDER(type, name)                                                                                 \
-    {                                                                                                        \
-        name ": " type "[vectors][vec]", name ": " type "[strides][vec][16]",                                \
-            name ": " type "[strides][vec][32]"                                                              \
-    }
 #define BY_TYPE(name)                                                                                        \
-    { BY_ORDER("f32", name), BY_ORDER("f16", name), BY_ORDER("bf16", name) }
+    { ROWS_BY_ORDER("f32", name), ROWS_BY_ORDER("f16", name), ROWS_BY_ORDER("bf16", name) }
 static const char *const p_docs[][3] = BY_TYPE("P"), *const d_docs[][3] = BY_TYPE("the gradient of P"),
                          *const c_docs[][3] = BY_TYPE("C, the gradient of the softmax's A");
 
@@ -61,9 +55,7 @@ static void add_params(const grad_plan *plan, mc_contract *c) {
     unsigned p = (unsigned)(plan->deal.unit * rows_type_bytes(plan->p)),
              out = (unsigned)(grad_store_elements(plan) * rows_type_bytes(plan->c));
     rows_order order = plan->deal.order;
-    add_array(c, ROWS_BLOCK_WORDS * WORD,
-              (mc_array){"rows", "s32", "row_blocks * 4",
-                         "a row block's first slot, its vectors, its number, and 0; the longest first"});
+    rows_add_blocks(c);
     add_param(c, (mc_param){"p", "u64", MC_PARAM_ARRAY, p, p_docs[plan->p][order]});
     add_param(c, (mc_param){"dp", "u64", MC_PARAM_ARRAY, gradient_bytes(plan), d_docs[plan->d][order]});
     add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out, c_docs[plan->c][order]});
@@ -75,14 +67,8 @@ static int shared_bytes(const grad_plan *plan) { return plan->deal.warps * plan-
 void grad_contract(const void *data, mc_contract *c) {
     const grad_plan *plan = data;
     mc_batch_array arrays[GRAD_BATCH_ARRAYS];
-    c->format = "sampled-rows";
     add_params(plan, c);
-    add_constraint(c, (mc_constraint){"n", 0, rows_most_columns(&plan->deal),
-                                      "units of a row block are counted in s32"});
-    c->grid[0] = (mc_grid_axis){"m", plan->deal.vec};
-    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
-    c->block[0] = (unsigned)rows_threads(&plan->deal), c->block[1] = c->block[2] = 1;
-    c->shared_static = (unsigned)shared_bytes(plan);
+    rows_contract(&plan->deal, shared_bytes(plan), c);
     grad_list_batch(plan, arrays);
     if (plan->batch) batch_contract(c, arrays, GRAD_BATCH_ARRAYS);
 }
@@ -92,18 +78,16 @@ void grad_contract(const void *data, mc_contract *c) {
 void grad_facts(const void *data, mc_facts *facts) {
     const grad_plan *plan = data;
     int p = rows_type_bytes(plan->p), d = rows_type_bytes(plan->d), c = rows_type_bytes(plan->c);
-    int64_t elements = (int64_t)rows_threads(&plan->deal) * plan->deal.hold * plan->deal.unit;
-    add_fact(facts, "threads", rows_threads(&plan->deal), "a thread block");
-    add_fact(facts, "unit_bytes", plan->deal.unit * p, "of P, that a lane loads at once");
-    add_fact(facts, "held_vectors", elements / plan->deal.vec, "of a row block that is read once");
-    add_fact(facts, "value_bytes", p + d + c, "read and written for each value");
-    add_fact(facts, "shared_bytes", shared_bytes(plan), "a thread block");
+    const rows_traffic traffic = {.unit_bytes = plan->deal.unit * p,
+                                  .unit_is = "of P, that a lane loads at once",
+                                  .value_bytes = p + d + c};
+    rows_facts(&plan->deal, &traffic, shared_bytes(plan), facts);
 }
 
 void grad_entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     static const char *const types[] = {"f32", "f16", "bf16"};
-    static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32"};
     const grad_plan *plan = data;
     snprintf(name, MC_MAX_ENTRY, "softmax_grad_%s_%s_%s_v%d_%s_w%d_h%d", types[plan->p], types[plan->d],
-             types[plan->c], plan->deal.vec, orders[plan->deal.order], plan->deal.warps, plan->deal.hold);
+             types[plan->c], plan->deal.vec, rows_order_names[plan->deal.order], plan->deal.warps,
+             plan->deal.hold);
 }

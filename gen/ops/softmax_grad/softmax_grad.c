@@ -13,18 +13,14 @@ static const mc_field fields[] = {
     {"out", NAMES = reals, .doc = "Type of C's values: the gradient, rounded once."},
     {"scale", NAMES = pers, .quiet = true,
      .doc = "tensor: C is multiplied by one f32, the softmax's own scale."},
-    {"vec", NUMBERS = family_vecs, .standard = 8,
-     .doc = "V: rows of a nonzero vector, and so of a row block."},
+    ROWS_VEC_FIELD,
     {"order", WORDS("bcrs", "srbcrs16", "srbcrs32"),
      .doc = "Order of the values of P, its gradient and C. bcrs: vector after vector, row block by row "
             "block. srbcrs16, srbcrs32: in strides of 16 or 32 vectors of a row block, each row-major; the "
             "kernel writes zeros where the last one has no vectors, and what P and its gradient have there "
             "does not count."},
-    {"warps", COUNTS(1, 2, 4, 8, 16), .standard = 4, .tunable = true,
-     .doc = "Warps of a thread block, which takes a row block."},
-    {"hold", COUNTS(1, 2, 4, 8, 16, 32), .standard = 2, .tunable = true,
-     .doc = "Units that a thread keeps in registers. A row block that fits is read once, a longer one three "
-            "times."},
+    ROWS_WARPS_FIELD,
+    ROWS_HOLD_FIELD,
     {"unit", COUNTS(16, 8, 4), .standard = 16, .tunable = true, .quiet = true,
      .doc = "Bytes of P that a lane loads at once, at most. Of fewer a thread has fewer rows to exchange."},
     BATCH_FIELD,
@@ -45,11 +41,6 @@ static const mc_hint hints[] = {
     {0},
 };
 
-static const char *how(const void *data) {
-    (void)data;
-    return "A thread block takes a row block, whose values stay in registers where they fit.";
-}
-
 static const char *computes(const void *data) {
     const grad_plan *plan = data;
     return plan->scaled ? "C = scale * P o (dP - rowsum(P o dP)) over the nonzero vectors of each row."
@@ -64,7 +55,7 @@ static const mc_solver rows = {.name = "rows",
                                .estimate = grad_estimate,
                                .entry_name = grad_entry_name,
                                .computes = computes,
-                               .how = how};
+                               .how = rows_how};
 
 static const mc_solver *solver(const int64_t *point) {
     (void)point;

@@ -5,6 +5,7 @@
  *   place.c  the row block, and where a thread's units of it are; load.c loads them
  *   join.c   what all threads have of a row, joined
  *   ways.c   ways through the kernel for row blocks of different lengths
+ *   contract.c   what their contracts, facts and schemas have alike
  *
  * A thread block takes a row block. Its elements lie side by side in memory, and a unit is what a lane loads
  * at once: neighbouring elements, of bcrs of one vector, of srbcrs of one row. Thread t has units t, t + T, t
@@ -80,6 +81,50 @@ int64_t rows_most_columns(const rows_plan *plan);
    thread goes through, there or not, READS times where it is too long. */
 bool rows_is_long(const rows_plan *plan, double length);
 double rows_steps(const rows_plan *plan, double length, int reads);
+
+/* -- contract.c --------------------------------------------------------------------------------------- */
+
+extern const char *const rows_order_names[]; /* by rows_order */
+
+/* Rows of a schema. */
+#define ROWS_VEC_FIELD                                                                                       \
+    {                                                                                                        \
+        "vec", NUMBERS = family_vecs, .standard = 8,                                                         \
+               .doc = "V: rows of a nonzero vector, and so of a row block."                                  \
+    }
+#define ROWS_WARPS_FIELD                                                                                     \
+    {                                                                                                        \
+        "warps", COUNTS(1, 2, 4, 8, 16), .standard = 4, .tunable = true,                                     \
+                                         .doc = "Warps of a thread block, which takes a row block."          \
+    }
+#define ROWS_HOLD_FIELD                                                                                      \
+    {                                                                                                        \
+        "hold", COUNTS(1, 2, 4, 8, 16, 32), .standard = 2, .tunable = true,                                  \
+                                            .doc = "Units that a thread keeps in registers. A row block "    \
+                                                   "that fits is read once, a longer one three "             \
+                                                   "times."                                                  \
+    }
+/* What the array NAME of TYPE is, by rows_order. */
+#define ROWS_BY_ORDER(type, name)                                                                            \
+    {                                                                                                        \
+        name ": " type "[vectors][vec]", name ": " type "[strides][vec][16]",                                \
+            name ": " type "[strides][vec][32]"                                                              \
+    }
+
+/* Adds the packed array `rows`, and its parameter. */
+void rows_add_blocks(mc_contract *c);
+/* Sets the format, what limits n, and the launch, with SHARED_BYTES a thread block. */
+void rows_contract(const rows_plan *plan, int shared_bytes, mc_contract *c);
+typedef struct rows_traffic {
+    int unit_bytes;
+    const char *unit_is; /* "of A, that a lane loads at once" */
+    int value_bytes;     /* read and written for each value */
+} rows_traffic;
+void rows_facts(const rows_plan *plan, const rows_traffic *traffic, int shared_bytes, mc_facts *facts);
+/* Complains of an M that is not whole row blocks; FIELD is the family's. */
+void rows_check_m(const rows_plan *plan, int64_t m, int field, mc_complaints *complaints);
+/* A solver's `how`. */
+const char *rows_how(const void *plan);
 
 /* -- place.c ------------------------------------------------------------------------------------------ */
 
