@@ -11,8 +11,8 @@ void rows_add_blocks(mc_contract *c) {
 
 void rows_contract(const rows_plan *plan, int shared_bytes, mc_contract *c) {
     c->format = "sampled-rows";
-    add_constraint(c, (mc_constraint){"n", 0, rows_most_columns(plan),
-                                      "units of a row block are counted in s32"});
+    add_constraint(
+        c, (mc_constraint){"n", 0, rows_most_columns(plan), "units of a row block are counted in s32"});
     c->grid[0] = (mc_grid_axis){"m", plan->vec};
     c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
     c->block[0] = (unsigned)rows_threads(plan), c->block[1] = c->block[2] = 1;
