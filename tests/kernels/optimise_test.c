@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "check.h"
+#include "choices.h"
 #include "base/real.h"
 #include "mcrt_internal.h"
 #include "verify/run.h"
@@ -37,7 +38,7 @@ typedef struct bench {
     mc_dense inputs[OPERANDS];
     float hyper[MC_HYPERS];
     mc_diag *diag;
-    char text[200];
+    const char *spec, *text; /* text: of the settings at hand */
 } bench;
 
 /* What the step may meet: of extreme ones moments of an infinity, a NaN, a subnormal number, below zero. */
@@ -109,15 +110,6 @@ static mc_status try_shape(bench *t, const shape *s, const char *ptx) {
 
 /* -- Kernels */
 
-static mc_kernel *make_kernel(const char *spec, const mc_setting *settings, size_t count, mc_diag *diag) {
-    mc_spec *read = NULL;
-    mc_kernel *kernel = NULL;
-    if (mc_spec_read(spec, settings, count, &read, diag) == MC_OK)
-        (void)mc_kernel_generate(read, mc_spec_default(read), &kernel, diag);
-    mc_spec_destroy(read);
-    return kernel;
-}
-
 /* Whether an operand of S does not lie where the kernel is promised it does. */
 static bool is_refused(const bench *t, const shape *s) {
     int64_t align = mc_kernel_field(t->kernel, "align");
@@ -138,46 +130,26 @@ static void try_shapes(bench *t) {
     }
 }
 
-static bool open_kernel(bench *t, const char *spec, const mc_setting *settings, size_t count) {
+static bool open_kernel(bench *t, const mc_setting *settings, size_t count) {
     mc_diag_clear(t->diag);
-    t->kernel = make_kernel(spec, settings, count, t->diag);
+    t->kernel = choices_kernel(t->spec, settings, count, t->diag);
     CHECK(t->kernel != NULL, "%s: %s", t->text, mc_diag_text(t->diag));
     if (t->kernel == NULL || plan_problem_read(t->kernel, &t->problem, t->diag) != MC_OK) return false;
     t->op = operator_of(t->problem.op);
     return true;
 }
 
-static void try_kernel(bench *t, const char *spec, const mc_setting *settings, size_t count) {
-    if (open_kernel(t, spec, settings, count)) try_shapes(t);
+static void try_kernel(void *user, const char *text, const mc_setting *settings, size_t count) {
+    bench *t = user;
+    t->text = text;
+    if (open_kernel(t, settings, count)) try_shapes(t);
     mc_kernel_destroy(t->kernel);
+    t->text = "";
 }
 
-/* Words for the fields of kernels: each with each. */
-typedef struct choice {
-    const char *field;
-    const char *words[6];
-} choice;
+#define TRY(t, choices) choices_try_all(choices, sizeof(choices) / sizeof *(choices), 1, try_kernel, t)
 
-enum { MOST_CHOICES = 12 };
-
-static void try_all(bench *t, const char *spec, const choice *choices, size_t count) {
-    size_t turns[MOST_CHOICES] = {0}, i = 0;
-    mc_setting settings[MOST_CHOICES];
-    while (i < count) {
-        size_t used = 0;
-        for (i = 0; i < count; i++) {
-            settings[i] = (mc_setting){choices[i].field, choices[i].words[turns[i]]};
-            used += (size_t)snprintf(t->text + used, sizeof t->text - used, "%s=%s ", settings[i].field,
-                                     settings[i].value);
-        }
-        try_kernel(t, spec, settings, count);
-        for (i = 0; i < count && choices[i].words[++turns[i]] == NULL; i++) turns[i] = 0;
-    }
-}
-
-#define TRY(t, spec, choices) try_all(t, spec, choices, sizeof(choices) / sizeof *(choices))
-
-static void types(bench *t, const char *spec) {
+static void types(bench *t) {
     static const choice all[] = {{"rule", {"sgd", "nesterov", "adam", "adamw"}},
                                  {"lhs", {"f16", "bf16", "f32"}},
                                  {"out", {"f16", "bf16"}},
@@ -195,30 +167,30 @@ static void types(bench *t, const char *spec) {
                                  {"blocks", {"1"}},
                                  {"hold", {"1"}},
                                  {"arch", {"sm_90"}}};
-    TRY(t, spec, all);
-    TRY(t, spec, f32);
+    TRY(t, all);
+    TRY(t, f32);
 }
 
-static void turns(bench *t, const char *spec) {
+static void turns(bench *t) {
     static const choice all[] = {
         {"unit", {"4", "8"}}, {"hold", {"1", "2", "4"}},  {"warps", {"4", "8"}}, {"blocks", {"1", "8"}},
         {"master", {"on"}},   {"rule", {"adamw", "sgd"}}, {"arch", {"sm_80"}}};
     static const choice halves[] = {{"unit", {"8"}},         {"hold", {"4"}},        {"master", {"off"}},
                                     {"warps", {"4"}},        {"rule", {"nesterov"}}, {"lhs", {"f32", "bf16"}},
                                     {"out", {"bf16", "f32"}}};
-    TRY(t, spec, all);
-    TRY(t, spec, halves);
+    TRY(t, all);
+    TRY(t, halves);
 }
 
-static void addresses(bench *t, const char *spec) {
+static void addresses(bench *t) {
     static const choice all[] = {{"align", {"1", "4"}},    {"unit", {"4", "8"}},      {"hold", {"1", "2"}},
                                  {"lhs", {"f16", "f32"}},  {"rule", {"adam", "sgd"}}, {"out", {"bf16"}},
                                  {"master", {"off", "on"}}};
-    TRY(t, spec, all);
+    TRY(t, all);
 }
 
 /* In other orders of warps and thread blocks. */
-static void schedules(bench *t, const char *spec) {
+static void schedules(bench *t) {
     static const char *const devices[] = {"sim:reversed", "sim:seed=1", "sim:seed=77"};
     static const choice all[] = {{"rule", {"adamw", "nesterov"}},
                                  {"master", {"on", "off"}},
@@ -229,7 +201,7 @@ static void schedules(bench *t, const char *spec) {
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         mc_status status = mc_device_open(devices[i], &t->device, t->diag);
         CHECK(status == MC_OK, "%s: %s", devices[i], mc_diag_text(t->diag));
-        if (status == MC_OK) TRY(t, spec, all);
+        if (status == MC_OK) TRY(t, all);
         if (status == MC_OK) mc_device_close(t->device);
     }
     t->device = first;
@@ -291,9 +263,8 @@ static void check_rule(bench *t, mc_rule rule, float g, float w, float first, fl
     for (size_t i = 0; i < OPERANDS; i++) mc_result_free(&want[i]), t->inputs[i] = (mc_dense){0};
 }
 
-static void reference(bench *t, const char *spec) {
+static void reference(bench *t) {
     static const float gradients[] = {1, -0.3F, 1e-6F, 700, 0.001F};
-    (void)spec;
     for (mc_rule rule = MC_RULE_SGD; rule <= MC_RULE_ADAMW; rule++)
         for (size_t i = 0; i < sizeof gradients / sizeof *gradients; i++)
             check_rule(t, rule, gradients[i], 1.7F, gradients[i] / 3, gradients[i] * gradients[i] / 5);
@@ -332,14 +303,14 @@ static bool is_found(bench *t, const char *ptx) {
     return false;
 }
 
-static void mutations(bench *t, const char *spec) {
+static void mutations(bench *t) {
     for (size_t i = 0; i < sizeof bugs / sizeof *bugs; i++) {
         const mc_setting settings[] = {{"rule", bugs[i].rule},
                                        {"master", bugs[i].master},
                                        {"warps", "4"},
                                        {"blocks", "1"},
                                        {"align", "4"}};
-        if (!open_kernel(t, spec, settings, sizeof settings / sizeof *settings)) continue;
+        if (!open_kernel(t, settings, sizeof settings / sizeof *settings)) continue;
         char *ptx = replaced(mc_kernel_ptx(t->kernel), bugs[i].from, bugs[i].to);
         CHECK(ptx != NULL, "bug %zu: the PTX has no %s", i, bugs[i].from);
         if (ptx != NULL) CHECK(is_found(t, ptx), "bug %zu, %s, is not found", i, bugs[i].to);
@@ -350,17 +321,18 @@ static void mutations(bench *t, const char *spec) {
 
 static const struct {
     const char *name;
-    void (*run)(bench *t, const char *spec);
+    void (*run)(bench *t);
 } parts[] = {{"types", types},         {"turns", turns},         {"addresses", addresses},
              {"schedules", schedules}, {"reference", reference}, {"mutations", mutations}};
 
 int main(int argc, char **argv) {
-    bench t = {.diag = mc_diag_create()};
+    bench t = {.diag = mc_diag_create(), .text = ""};
     if (argc != 3 || mc_device_open("sim", &t.device, t.diag) != MC_OK) return 2;
     bool found = false;
+    t.spec = argv[1];
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !found; i++) {
         found = strcmp(argv[2], parts[i].name) == 0;
-        if (found) parts[i].run(&t, argv[1]);
+        if (found) parts[i].run(&t);
     }
     CHECK(found, "there is no part %s", argv[2]);
     mc_device_close(t.device);

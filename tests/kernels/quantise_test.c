@@ -3,6 +3,7 @@
  * quantise_test SPEC PART of those in `parts`. */
 #include <stdlib.h>
 #include "check.h"
+#include "choices.h"
 #include <math.h>
 #include "base/real.h"
 #include "verify/run.h"
@@ -53,7 +54,7 @@ typedef struct bench {
     mc_dense x;
     float *factors[OPERANDS];
     mc_diag *diag;
-    char text[200];
+    const char *spec, *text; /* text: of the settings at hand */
     const shape *shapes;
     int shape_count;
 } bench;
@@ -143,18 +144,11 @@ static mc_status try_shape(bench *t, const shape *s) {
 
 /* -- Kernels */
 
-static mc_kernel *make_kernel(const char *spec, const mc_setting *settings, size_t count, mc_diag *diag) {
-    mc_spec *read = NULL;
-    mc_kernel *kernel = NULL;
-    if (mc_spec_read(spec, settings, count, &read, diag) == MC_OK)
-        (void)mc_kernel_generate(read, mc_spec_default(read), &kernel, diag);
-    mc_spec_destroy(read);
-    return kernel;
-}
-
-static void try_kernel(bench *t, const char *spec, const mc_setting *settings, size_t count) {
+static void try_kernel(void *user, const char *text, const mc_setting *settings, size_t count) {
+    bench *t = user;
+    t->text = text;
     mc_diag_clear(t->diag);
-    t->kernel = make_kernel(spec, settings, count, t->diag);
+    t->kernel = choices_kernel(t->spec, settings, count, t->diag);
     CHECK(t->kernel != NULL, "%s: %s", t->text, mc_diag_text(t->diag));
     if (t->kernel == NULL || plan_problem_read(t->kernel, &t->problem, t->diag) != MC_OK) return;
     t->op = operator_of(t->problem.op);
@@ -167,34 +161,12 @@ static void try_kernel(bench *t, const char *spec, const mc_setting *settings, s
               (int)t->shapes[i].n, mc_diag_text(t->diag));
     }
     mc_kernel_destroy(t->kernel);
+    t->text = "";
 }
 
-/* Words for the fields of one kernel; the last ones are geometries that walk through all paths. */
-typedef struct choice {
-    const char *field;
-    const char *words[6];
-} choice;
+#define TRY(t, choices) choices_try_all(choices, sizeof(choices) / sizeof *(choices), 1, try_kernel, t)
 
-enum { MOST_CHOICES = 12 };
-
-static void try_all(bench *t, const char *spec, const choice *choices, size_t count) {
-    size_t turns[MOST_CHOICES] = {0}, i = 0;
-    mc_setting settings[MOST_CHOICES];
-    while (i < count) {
-        size_t used = 0;
-        for (i = 0; i < count; i++) {
-            settings[i] = (mc_setting){choices[i].field, choices[i].words[turns[i]]};
-            used += (size_t)snprintf(t->text + used, sizeof t->text - used, "%s=%s ", settings[i].field,
-                                     settings[i].value);
-        }
-        try_kernel(t, spec, settings, count);
-        for (i = 0; i < count && choices[i].words[++turns[i]] == NULL; i++) turns[i] = 0;
-    }
-}
-
-#define TRY(t, spec, choices) try_all(t, spec, choices, sizeof(choices) / sizeof *(choices))
-
-static void many_tiles(bench *t, const char *spec) {
+static void many_tiles(bench *t) {
     static const choice all[] = {{"scale", {"tensor"}},   {"zero", {"none", "tensor"}},
                                  {"lhs", {"f32", "f16"}}, {"out", {"s8"}},
                                  {"words", {"1"}},        {"rounding", {"convert"}},
@@ -203,10 +175,10 @@ static void many_tiles(bench *t, const char *spec) {
                                  {"keep", {"0"}},         {"arch", {"sm_90"}}};
     bench with_large = *t;
     with_large.shapes = large, with_large.shape_count = sizeof large / sizeof *large;
-    TRY(&with_large, spec, all);
+    TRY(&with_large, all);
 }
 
-static void computed(bench *t, const char *spec) {
+static void computed(bench *t) {
     static const choice all[] = {{"lhs", {"f16", "bf16", "f32"}},
                                  {"out", {"s8", "u8", "s4", "u4"}},
                                  {"zero", {"none", "row"}},
@@ -229,9 +201,9 @@ static void computed(bench *t, const char *spec) {
                                        {"tile", {"16"}},      {"warps", {"4"}},
                                        {"hold", {"1"}},       {"keep", {"1"}},
                                        {"arch", {"sm_80"}}};
-    TRY(t, spec, all);
-    TRY(t, spec, tiles);
-    TRY(t, spec, anywhere);
+    TRY(t, all);
+    TRY(t, tiles);
+    TRY(t, anywhere);
     static const choice shares[] = {{"share", {"16", "64", "1032"}},
                                     {"layout", {"columns", "rows"}},
                                     {"zero", {"none", "row"}},
@@ -245,13 +217,13 @@ static void computed(bench *t, const char *spec) {
         {"words", {"2"}},          {"lhs", {"f16", "f32"}}, {"out", {"s8", "u8"}}, {"zero", {"none", "row"}},
         {"share", {"open", "64"}}, {"tile", {"8", "32"}},   {"warps", {"2"}},      {"hold", {"1"}},
         {"keep", {"1"}},           {"arch", {"sm_80"}}};
-    TRY(t, spec, additions);
-    TRY(t, spec, shares);
-    TRY(t, spec, words);
+    TRY(t, additions);
+    TRY(t, shares);
+    TRY(t, words);
 }
 
 /* Thread blocks of a cluster, of which some have no columns. */
-static void cluster(bench *t, const char *spec) {
+static void cluster(bench *t) {
     static const choice all[] = {{"cluster", {"2", "8"}},
                                  {"lhs", {"f16", "f32"}},
                                  {"out", {"s8", "u4"}},
@@ -267,12 +239,12 @@ static void cluster(bench *t, const char *spec) {
                                       {"out", {"s8", "s4"}},
                                       {"zero", {"none", "row"}},
                                       {"arch", {"sm_90"}}};
-    TRY(t, spec, all);
-    TRY(t, spec, anywhere);
+    TRY(t, all);
+    TRY(t, anywhere);
 }
 
 /* Of the tensor, in two passes. */
-static void tensor(bench *t, const char *spec) {
+static void tensor(bench *t) {
     static const choice all[] = {{"lhs", {"f16", "bf16", "f32"}},
                                  {"out", {"s8", "u8", "s4", "u4"}},
                                  {"scale", {"tensor"}},
@@ -284,11 +256,11 @@ static void tensor(bench *t, const char *spec) {
                                  {"hold", {"2"}},
                                  {"keep", {"0"}},
                                  {"arch", {"sm_80"}}};
-    TRY(t, spec, all);
-    many_tiles(t, spec);
+    TRY(t, all);
+    many_tiles(t);
 }
 
-static void given(bench *t, const char *spec) {
+static void given(bench *t) {
     static const choice rows[] = {{"lhs", {"f16", "bf16", "f32"}},
                                   {"out", {"s8", "u8", "s4", "u4"}},
                                   {"zero", {"none", "row"}},
@@ -309,13 +281,13 @@ static void given(bench *t, const char *spec) {
                                       {"keep", {"0"}},         {"layout", {"columns", "rows"}},
                                       {"tile", {"64", "128"}}, {"warps", {"8"}},
                                       {"hold", {"2"}},         {"arch", {"sm_80"}}};
-    TRY(t, spec, rows);
-    TRY(t, spec, tensor);
-    TRY(t, spec, anywhere);
+    TRY(t, rows);
+    TRY(t, tensor);
+    TRY(t, anywhere);
 }
 
 /* Elements stay as they are: one type on both sides, without scales. */
-static void moved(bench *t, const char *spec) {
+static void moved(bench *t) {
     static const struct {
         const char *type, *warps;
     } types[] = {{"s8", "8"}, {"s16", "16"}, {"s32", "16"}, {"f16", "8"}, {"bf16", "8"}, {"f32", "16"}};
@@ -332,11 +304,11 @@ static void moved(bench *t, const char *spec) {
                               {"keep", {"0"}},
                               {"words", {"1"}},
                               {"rounding", {"convert"}}};
-        TRY(t, spec, all);
+        TRY(t, all);
     }
 }
 
-static void back(bench *t, const char *spec) {
+static void back(bench *t) {
     static const choice all[] = {{"lhs", {"s32", "f16", "bf16", "f32"}},
                                  {"out", {"f16", "bf16", "f32"}},
                                  {"scale", {"none", "tensor", "row", "column"}},
@@ -351,21 +323,25 @@ static void back(bench *t, const char *spec) {
                                       {"scale", {"row"}}, {"scales", {"given"}},   {"keep", {"0"}},
                                       {"tile", {"32"}},   {"warps", {"8"}},        {"hold", {"2"}},
                                       {"arch", {"sm_80"}}};
-    TRY(t, spec, all);
-    TRY(t, spec, anywhere);
+    TRY(t, all);
+    TRY(t, anywhere);
 }
 
 static const struct {
     const char *name;
-    void (*run)(bench *t, const char *spec);
+    void (*run)(bench *t);
 } parts[] = {{"computed", computed}, {"cluster", cluster}, {"tensor", tensor},
              {"given", given},       {"back", back},       {"moved", moved}};
 
 int main(int argc, char **argv) {
-    bench t = {.diag = mc_diag_create(), .shapes = shapes, .shape_count = sizeof shapes / sizeof *shapes};
+    bench t = {.diag = mc_diag_create(),
+               .text = "",
+               .shapes = shapes,
+               .shape_count = sizeof shapes / sizeof *shapes};
     if (argc != 3 || mc_device_open("sim", &t.device, t.diag) != MC_OK) return 2;
+    t.spec = argv[1];
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strcmp(argv[2], parts[i].name) == 0) parts[i].run(&t, argv[1]);
+        if (strcmp(argv[2], parts[i].name) == 0) parts[i].run(&t);
     mc_device_close(t.device);
     mc_diag_destroy(t.diag);
     return check_end();

@@ -25,18 +25,9 @@ void rows_make_long(rows_bench *t) {
     t->lengths = long_ones, t->blocks = sizeof long_ones / sizeof *long_ones;
 }
 
-mc_kernel *rows_kernel(const char *spec, const mc_setting *settings, size_t count, mc_diag *diag) {
-    mc_spec *read = NULL;
-    mc_kernel *kernel = NULL;
-    if (mc_spec_read(spec, settings, count, &read, diag) == MC_OK)
-        (void)mc_kernel_generate(read, mc_spec_default(read), &kernel, diag);
-    mc_spec_destroy(read);
-    return kernel;
-}
-
 void rows_try(rows_bench *t, const char *spec, const mc_setting *settings, size_t count) {
     mc_diag_clear(t->diag);
-    t->kernel = rows_kernel(spec, settings, count, t->diag);
+    t->kernel = choices_kernel(spec, settings, count, t->diag);
     bool made = t->kernel != NULL && plan_problem_read(t->kernel, &t->problem, t->diag) == MC_OK;
     CHECK(made, "%s: %s", t->text, mc_diag_text(t->diag));
     if (!made) {
@@ -51,26 +42,29 @@ void rows_try(rows_bench *t, const char *spec, const mc_setting *settings, size_
     mc_kernel_destroy(t->kernel);
 }
 
-enum { MOST_CHOICES = 12 };
+typedef struct rows_spec {
+    rows_bench *bench;
+    const char *spec;
+} rows_spec;
+
+static void try_settings(void *user, const char *text, const mc_setting *settings, size_t count) {
+    const rows_spec *of = user;
+    of->bench->text = text;
+    rows_try(of->bench, of->spec, settings, count);
+    of->bench->text = "";
+}
 
 void rows_try_all(rows_bench *t, const char *spec, const choice *choices, size_t count, int step) {
-    size_t turns[MOST_CHOICES] = {0}, i = 0;
-    mc_setting settings[MOST_CHOICES];
-    for (int number = 0; i < count; number++) {
-        size_t used = 0;
-        for (i = 0; i < count; i++) {
-            settings[i] = (mc_setting){choices[i].field, choices[i].words[turns[i]]};
-            used += (size_t)snprintf(t->text + used, sizeof t->text - used, "%s=%s ", settings[i].field,
-                                     settings[i].value);
-        }
-        if (number % step == 0) rows_try(t, spec, settings, count);
-        for (i = 0; i < count && choices[i].words[++turns[i]] == NULL; i++) turns[i] = 0;
-    }
+    rows_spec of = {t, spec};
+    choices_try_all(choices, count, step, try_settings, &of);
 }
 
 int rows_main(int argc, char **argv, mc_status (*run)(rows_bench *t), const rows_part *parts, size_t count) {
-    rows_bench t = {
-        .diag = mc_diag_create(), .lengths = lengths, .blocks = sizeof lengths / sizeof *lengths, .run = run};
+    rows_bench t = {.diag = mc_diag_create(),
+                    .text = "",
+                    .lengths = lengths,
+                    .blocks = sizeof lengths / sizeof *lengths,
+                    .run = run};
     bool found = false;
     if (argc < 3 || argc > 4 || mc_device_open(argc == 4 ? argv[3] : "sim", &t.device, t.diag) != MC_OK)
         return 2;

@@ -3,6 +3,7 @@
 #ifndef TESTS_ROWS_H
 #define TESTS_ROWS_H
 
+#include "choices.h"
 #include "matrix/vsparse.h"
 #include "mcrt_internal.h"
 
@@ -23,21 +24,14 @@ typedef struct rows_bench {
     mc_value_law law;
     mc_diag *diag;
     mc_status (*run)(struct rows_bench *t); /* makes operands, runs the kernel, compares */
-    char text[200];
+    const char *text;                       /* of the settings at hand */
 } rows_bench;
 
 /* A mask with t->lengths, and values. */
 mc_status rows_make_mask(rows_bench *t, int vec);
 /* Lengths of more vectors than small kernels hold. */
 void rows_make_long(rows_bench *t);
-/* The kernel of SPEC with SETTINGS. */
-mc_kernel *rows_kernel(const char *spec, const mc_setting *settings, size_t count, mc_diag *diag);
 void rows_try(rows_bench *t, const char *spec, const mc_setting *settings, size_t count);
-
-typedef struct choice {
-    const char *field;
-    const char *words[10];
-} choice;
 
 /* Every STEP-th of all combinations. */
 void rows_try_all(rows_bench *t, const char *spec, const choice *choices, size_t count, int step);

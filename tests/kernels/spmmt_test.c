@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
+#include "choices.h"
 #include "base/real.h"
 #include "matrix/random.h"
 #include "matrix/vsparse.h"
@@ -165,56 +166,33 @@ static mc_status run_kernel(bench *t, const edge *of) {
     return status;
 }
 
-static mc_kernel *make_kernel(const char *spec, const mc_setting *settings, size_t count, mc_diag *diag) {
-    mc_spec *read = NULL;
-    mc_kernel *kernel = NULL;
-    if (mc_spec_read(spec, settings, count, &read, diag) == MC_OK)
-        (void)mc_kernel_generate(read, mc_spec_default(read), &kernel, diag);
-    mc_spec_destroy(read);
-    return kernel;
-}
-
 /* -- Many */
 
-typedef struct choice {
-    const char *field, *words[8];
-} choice;
+/* Each kernel with all edges. */
+typedef struct edge_list {
+    bench *bench;
+    const edge *edges;
+    size_t count;
+} edge_list;
 
-enum { MOST_CHOICES = 14 };
-
-static void try_kernel(bench *t, const mc_setting *settings, size_t count, const edge *list,
-                       size_t edge_count) {
+static void try_kernel(void *user, const char *text, const mc_setting *settings, size_t count) {
+    const edge_list *list = user;
+    bench *t = list->bench;
     mc_diag_clear(t->diag);
-    t->kernel = make_kernel(t->spec, settings, count, t->diag);
+    t->kernel = choices_kernel(t->spec, settings, count, t->diag);
     bool made = t->kernel != NULL && plan_problem_read(t->kernel, &t->problem, t->diag) == MC_OK;
-    CHECK(made, "%s: %s", t->text, mc_diag_text(t->diag));
-    for (size_t i = 0; made && i < edge_count; i++) {
+    CHECK(made, "%s: %s", text, mc_diag_text(t->diag));
+    for (size_t i = 0; made && i < list->count; i++) {
         mc_diag_clear(t->diag);
-        mc_status status = run_kernel(t, &list[i]);
-        CHECK(status == MC_OK, "%s, %s: %s", t->text, list[i].name, mc_diag_text(t->diag));
+        mc_status status = run_kernel(t, &list->edges[i]);
+        CHECK(status == MC_OK, "%s, %s: %s", text, list->edges[i].name, mc_diag_text(t->diag));
     }
     mc_kernel_destroy(t->kernel);
 }
 
-/* Every STEP-th of all combinations, each with all edges. */
-static void try_all(bench *t, const choice *choices, size_t count, int step, const edge *list,
-                    size_t edge_count) {
-    size_t turns[MOST_CHOICES] = {0}, i = 0;
-    mc_setting settings[MOST_CHOICES];
-    for (int number = 0; i < count; number++) {
-        size_t used = 0;
-        for (i = 0; i < count; i++) {
-            settings[i] = (mc_setting){choices[i].field, choices[i].words[turns[i]]};
-            used += (size_t)snprintf(t->text + used, sizeof t->text - used, "%s=%s ", settings[i].field,
-                                     settings[i].value);
-        }
-        if (number % step == 0) try_kernel(t, settings, count, list, edge_count);
-        for (i = 0; i < count && choices[i].words[++turns[i]] == NULL; i++) turns[i] = 0;
-    }
-}
-
 #define TRY(t, step, choices, list)                                                                          \
-    try_all(t, choices, sizeof(choices) / sizeof *(choices), step, list, sizeof(list) / sizeof *(list))
+    choices_try_all(choices, sizeof(choices) / sizeof *(choices), step, try_kernel,                          \
+                    &(edge_list){t, list, sizeof(list) / sizeof *(list)})
 
 #define EVERY_VEC                                                                                            \
     {                                                                                                        \
