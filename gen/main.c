@@ -114,7 +114,7 @@ static int wrong(const char *format, const char *what) {
 
 static int failed(mc_status status, const mc_diag *diag) {
     const char *text = mc_diag_text(diag);
-    text_add(&failure, "%s", *text ? text : mc_status_text(status));
+    text_put(&failure, *text ? text : mc_status_text(status));
     fprintf(stderr, "%s\n", *text ? text : mc_status_text(status));
     return status == MC_USAGE ? EXIT_WRONG : EXIT_CANNOT;
 }
@@ -253,7 +253,7 @@ static void list_object(const mc_spec *spec, size_t i, char *fields, int registe
     json_t *object = values ? json_pack("{sI ss so so*}", "index", (json_int_t)i, "hash", hash, "fields",
                                         values, "register_estimate", estimate)
                             : NULL;
-    text_add(out, "%s", i ? ",\n " : "[");
+    text_put(out, i ? ",\n " : "[");
     if (!object || json_dump_callback(object, text_sink, out, JSON_COMPACT) != 0) out->failed = true;
     json_decref(object);
 }
@@ -293,7 +293,7 @@ static mc_status write_list(const options *o, const mc_spec *spec, mc_text *out,
 static mc_status write_made(const options *o, mc_kernel *kernel, mc_text *out, mc_diag *diag) {
     mc_status status = MC_OK;
     if (o->task == TASK_PTX) {
-        text_add(out, "%s", mc_kernel_ptx(kernel));
+        text_put(out, mc_kernel_ptx(kernel));
     } else if (o->task == TASK_HEADER) {
         status = header_write(kernel, o->name, out, diag);
     } else if (o->task == TASK_DESCRIBE) {

@@ -28,18 +28,21 @@ static void list_types(const out_fields *fields, const char *quote, const char *
 /* C is the sums: what is only for other types is refused. */
 static void check_sums(const out_kind *output, const out_fields *fields, mc_complaints *complaints) {
     const char *name = out_element_name(output->element);
+    bool scales = output->scale != OUT_PER_NONE || output->b_scale, bias = output->bias != OUT_PER_NONE;
+    bool residual = output->residual != OUT_NO_ADDEND, act = output->act != ACT_NONE;
     char types[TYPES_TEXT];
+    if (!scales && !bias && !residual && !act) return;
     list_types(fields, "", " and ", types);
-    if (output->scale != OUT_PER_NONE || output->b_scale)
+    if (scales)
         complain(complaints, output->b_scale ? fields->b_scale : fields->scale,
                  "out = \"%s\" is the sums as they are: scales go with %s", name, types);
-    if (output->bias != OUT_PER_NONE)
+    if (bias)
         complain(complaints, fields->bias, "out = \"%s\" is the sums as they are: a bias goes with %s", name,
                  types);
-    if (output->residual != OUT_NO_ADDEND)
+    if (residual)
         complain(complaints, fields->residual,
                  "out = \"%s\" is the sums as they are: a residual goes with %s", name, types);
-    if (output->act != ACT_NONE)
+    if (act)
         complain(complaints, fields->act, "out = \"%s\" is the sums as they are: \"%s\" goes with %s", name,
                  out_act_names[output->act], types);
 }
@@ -48,7 +51,6 @@ void out_check(const out_kind *output, const out_fields *fields, const mc_arch *
                mc_complaints *complaints) {
     const char *name = out_element_name(output->element);
     bool scaled = out_is_scaled(output->element), integer = out_is_integer(output->element);
-    char types[TYPES_TEXT];
     int sm = out_least_sm(output->element);
     if (!scaled) check_sums(output, fields, complaints);
     if (arch->sm < sm) complain(complaints, fields->out, "\"%s\" wants sm_%d or later", name, sm);
@@ -64,9 +66,11 @@ void out_check(const out_kind *output, const out_fields *fields, const mc_arch *
                  name);
     if (output->element == OUT_S64 && !output->exact)
         complain(complaints, fields->sum, "out = \"s64\" wants \"exact\"");
-    list_types(fields, "\"", " or ", types);
-    if (output->element == OUT_S32 && output->exact)
+    if (output->element == OUT_S32 && output->exact) {
+        char types[TYPES_TEXT];
+        list_types(fields, "\"", " or ", types);
         complain(complaints, fields->out, "sum = \"exact\" wants \"s64\", or %s with a scale", types);
+    }
 }
 
 /* -- Contract ----------------------------------------------------------------------------------------- */

@@ -13,8 +13,9 @@ static const char *const type_directives[] = {
 static void print_reg(const mc_builder *b, int id, mc_text *text) {
     const mc_reg_info *info = &b->regs[id - 1];
     const mc_reg_group *group = &b->groups[info->group];
-    if (group->count) text_add(text, "%%%s%d", group->name, info->index);
-    else text_add(text, "%%%s", group->name);
+    text_put(text, "%");
+    text_put(text, group->name);
+    if (group->count) text_put_number(text, info->index);
 }
 
 /* Prints the registers of OPERAND from FIRST on. BRACED: in braces also if it is one. */
@@ -22,33 +23,34 @@ static void print_regs(const mc_builder *b, const mc_operand *operand, int first
                        mc_text *text) {
     int end = operand_regs(operand);
     braced = braced || end - first > 1;
-    if (braced) text_add(text, "{");
+    if (braced) text_put(text, "{");
     for (int i = first; i < end; i++) {
-        if (i > first) text_add(text, ", ");
+        if (i > first) text_put(text, ", ");
         print_reg(b, operand_reg(b, operand, i), text);
     }
-    if (braced) text_add(text, "}");
+    if (braced) text_put(text, "}");
 }
 
 static void print_address(const mc_builder *b, const mc_operand *operand, mc_text *text) {
-    text_add(text, "[");
+    text_put(text, "[");
     print_reg(b, operand->id, text);
     if (operand->imm) text_add(text, "%+lld", (long long)operand->imm);
-    text_add(text, "]");
+    text_put(text, "]");
 }
 
 static void print_tensor(const mc_builder *b, const mc_operand *operand, mc_text *text) {
-    text_add(text, "[");
+    text_put(text, "[");
     print_reg(b, operand->id, text);
-    text_add(text, ", ");
+    text_put(text, ", ");
     print_regs(b, operand, 1, true, text);
-    text_add(text, "]");
+    text_put(text, "]");
 }
 
 static void print_immediate(char letter, const mc_operand *operand, mc_text *text) {
     long long value = operand->imm;
     if (letter == 'z') text_add(text, "{%lld, %lld, %lld, %lld}", value, value, value, value);
-    else text_add(text, operand->hex ? "0x%08llx" : letter == 'X' ? "0x%04llx" : "%lld", value);
+    else if (operand->hex || letter == 'X') text_add(text, operand->hex ? "0x%08llx" : "0x%04llx", value);
+    else text_put_number(text, value);
 }
 
 static void print_operand(const mc_builder *b, char letter, const mc_operand *operand, mc_text *text) {
@@ -58,33 +60,36 @@ static void print_operand(const mc_builder *b, char letter, const mc_operand *op
     case PTX_TENSOR: print_tensor(b, operand, text); break;
     case PTX_IMM: print_immediate(letter, operand, text); break;
     case PTX_TEXT:
-        text_add(text, letter == 'q' ? "[%s]" : letter == 'S' ? "%%%s" : "%s", operand->text);
+        text_put(text, letter == 'q' ? "[" : letter == 'S' ? "%" : "");
+        text_put(text, operand->text);
+        text_put(text, letter == 'q' ? "]" : "");
         break;
-    case PTX_LABEL: text_add(text, "%s", b->labels[operand->imm]); break;
+    case PTX_LABEL: text_put(text, b->labels[operand->imm]); break;
     }
 }
 
 /* "    @%guard mnemonic", padded so that operands stand in one column. */
 static void print_mnemonic(const mc_builder *b, const mc_line *line, mc_text *text) {
     size_t start = text->size;
-    text_add(text, "    ");
+    text_put(text, "    ");
     if (line->guard.id) {
-        text_add(text, line->guard.negated ? "@!" : "@");
+        text_put(text, line->guard.negated ? "@!" : "@");
         print_reg(b, line->guard.id, text);
-        text_add(text, " ");
+        text_put(text, " ");
     }
-    text_add(text, "%s", mc_instructions[line->op].mnemonic);
-    int width = (int)(text->size - start);
-    if (line->operand_count) text_add(text, "%*s", width < OPERAND_COLUMN ? OPERAND_COLUMN - width : 1, "");
+    text_put(text, mc_instructions[line->op].mnemonic);
+    if (line->operand_count == 0) return;
+    do text_put(text, " ");
+    while (text->size - start < OPERAND_COLUMN);
 }
 
 static void print_instr(const mc_builder *b, const mc_line *line, mc_text *text) {
     print_mnemonic(b, line, text);
     for (size_t i = 0; i < line->operand_count; i++) {
-        if (i) text_add(text, ", ");
+        if (i) text_put(text, ", ");
         print_operand(b, op_letter(line->op, i), &line_operands(b, line)[i], text);
     }
-    text_add(text, ";\n");
+    text_put(text, ";\n");
 }
 
 static void print_line(const mc_builder *b, const mc_line *line, mc_text *text) {
@@ -118,7 +123,7 @@ static void print_registers(const mc_builder *b, mc_reg_type type, const bool *n
         if (group->type != type || !named[i]) continue;
         size_t length = strlen(group->name) + 8;
         if (column && column + length > 100) text_add(text, ";\n"), column = 0;
-        if (column) text_add(text, ", ");
+        if (column) text_put(text, ", ");
         else text_add(text, "    .reg %-5s ", type_directives[type]), column = 16;
         text_add(text, "%%%s", group->name);
         if (group->count) text_add(text, "<%d>", group->count);

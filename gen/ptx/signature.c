@@ -62,11 +62,12 @@ static size_t operands_of(const char *signature) {
 }
 
 int op_destinations(mc_opcode op) {
-    const char *end = strchr(mc_instructions[op].signature, '=');
     int count = 0;
-    for (const char *at = mc_instructions[op].signature; end && at < end; at++)
+    for (const char *at = mc_instructions[op].signature; *at; at++) {
+        if (*at == '=') return count;
         count += *at < '0' || *at > '9';
-    return count;
+    }
+    return 0; /* there is no '=' */
 }
 
 char op_letter(mc_opcode op, size_t index) {

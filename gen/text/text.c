@@ -1,6 +1,7 @@
 #include "text/text.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool reserve(mc_text *text, size_t more) {
     size_t need = text->size + more + 1;
@@ -37,14 +38,37 @@ void text_add(mc_text *text, const char *format, ...) {
     va_end(args);
 }
 
+static void put_bytes(mc_text *text, const char *bytes, size_t size) {
+    if (text->failed) return;
+    if (!reserve(text, size)) {
+        text->failed = true;
+        return;
+    }
+    memcpy(text->data + text->size, bytes, size);
+    text->size += size;
+    text->data[text->size] = 0;
+}
+
+void text_put(mc_text *text, const char *string) { put_bytes(text, string, strlen(string)); }
+
+void text_put_number(mc_text *text, int64_t number) {
+    char digits[24];
+    size_t at = sizeof digits;
+    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    do digits[--at] = (char)('0' + left % 10);
+    while ((left /= 10) != 0);
+    if (number < 0) digits[--at] = '-';
+    put_bytes(text, digits + at, sizeof digits - at);
+}
+
 int text_sink(const char *bytes, size_t size, void *data) {
     mc_text *text = data;
-    text_add(text, "%.*s", (int)size, bytes);
+    put_bytes(text, bytes, size);
     return text->failed ? -1 : 0;
 }
 
 char *text_take(mc_text *text) {
-    if (!text->failed && !text->data) text_add(text, "%s", "");
+    if (!text->data) text_put(text, "");
     char *data = text->failed ? NULL : text->data;
     if (text->failed) free(text->data);
     *text = (mc_text){0};

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct mc_text {
     char *data; /* NUL-terminated, NULL while empty */
@@ -14,7 +15,10 @@ typedef struct mc_text {
 
 void text_add(mc_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_add_list(mc_text *text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
-/* The same for SIZE bytes, as the callback of a writer; DATA is the mc_text. Returns 0, or -1 after a
+/* What most of a kernel's text is made of, without the cost of a format: a string, a number. */
+void text_put(mc_text *text, const char *string);
+void text_put_number(mc_text *text, int64_t number);
+/* SIZE bytes, as the callback of a writer; DATA is the mc_text. Returns 0, or -1 after a
    failure. */
 int text_sink(const char *bytes, size_t size, void *data);
 /* Hands the string to the caller, who frees it, and empties TEXT. NULL if an allocation failed. */

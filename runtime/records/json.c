@@ -45,7 +45,7 @@ void json_add_string(mc_text *text, const char *string) {
         whole = quoted(plain);
         free(plain);
     }
-    if (whole != NULL) text_add(text, "%s", whole);
+    if (whole != NULL) text_put(text, whole);
     else text->failed = true;
     free(whole);
 }

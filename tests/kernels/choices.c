@@ -9,8 +9,8 @@ void choices_try_all(const choice *choices, size_t count, int step, choice_try *
         size_t used = 0;
         for (i = 0; i < count; i++) {
             settings[i] = (mc_setting){choices[i].field, choices[i].words[turns[i]]};
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s=%s ",
-                                     settings[i].field, settings[i].value);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s=%s ", settings[i].field,
+                                     settings[i].value);
             if (used >= sizeof text) used = sizeof text - 1;
         }
         if (number % step == 0) try(user, text, settings, count);
