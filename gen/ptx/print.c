@@ -79,8 +79,9 @@ static void print_mnemonic(const mc_builder *b, const mc_line *line, mc_text *te
     }
     text_put(text, mc_instructions[line->op].mnemonic);
     if (line->operand_count == 0) return;
+    size_t width = text->size - start;
     do text_put(text, " ");
-    while (text->size - start < OPERAND_COLUMN);
+    while (++width < OPERAND_COLUMN);
 }
 
 static void print_instr(const mc_builder *b, const mc_line *line, mc_text *text) {
