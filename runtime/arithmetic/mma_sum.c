@@ -182,3 +182,14 @@ bool mma_form_of(mc_type a, mc_type b, mma_form *form) {
         if (a == rows[i].a && b == rows[i].b) return *form = rows[i].form, true;
     return false;
 }
+
+mc_type mma_operand_type(mc_type stored, bool halves) {
+    bool bytes = mc_type_is_real(stored) && mc_type_bits(stored) == 8;
+    return halves && bytes ? MC_F16 : stored;
+}
+
+uint32_t mma_factor(mc_type stored, mc_type type, int64_t element) {
+    if (type == stored) return real_factor(type, (uint32_t)element);
+    return real_to_bits(type,
+                        mc_type_is_real(stored) ? real_from_bits(stored, (uint32_t)element) : (float)element);
+}

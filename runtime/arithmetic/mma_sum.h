@@ -24,6 +24,12 @@ uint32_t mma_sum(const mma_form *form, const uint32_t *a, const uint32_t *b, uin
 /* The mma that multiplies most values of A by values of B at once; false: there is none. */
 bool mma_form_of(mc_type a, mc_type b, mma_form *form);
 
+/* What kernels make of a side's values of type STORED before an mma multiplies them: f16 of floats of 8 bits
+   where they have HALVES, others as they are. */
+mc_type mma_operand_type(mc_type stored, bool halves);
+/* The bits of such an operand of type TYPE, of a value ELEMENT of type STORED, which may be an integer. */
+uint32_t mma_factor(mc_type stored, mc_type type, int64_t element);
+
 /* X + Y of f32, rounded to nearest even as by add.rn.f32; a NaN is the canonical one, 0x7fffffff. */
 uint32_t mma_add_sums(uint32_t x, uint32_t y);
 #endif

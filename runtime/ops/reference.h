@@ -44,6 +44,7 @@ typedef enum mc_sample_sums { MC_SAMPLE_ONE, MC_SAMPLE_CHAINS, MC_SAMPLE_LINES }
 typedef struct mc_sample_order {
     mc_sample_sums sums;
     bool aligned;
+    bool halves; /* as in mc_gather_order */
 } mc_sample_order;
 /* The sums, f32, in that order: to the bit as the kernel's. MC_CANNOT where no mma multiplies such values. */
 MC_API mc_status mc_reference_sddmm_ordered(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,

@@ -3,6 +3,7 @@
  * order_test SPEC STEP TYPES [DEVICE [ARCH]]; TYPES as "f16,e4m3:e5m2", of both sides or of A and B; on the
  * simulator, if no device is named. */
 #include "check.h"
+#include "kernels/halves.h"
 #include "base/real.h"
 #include "matrix/random.h"
 #include "mcrt_internal.h"
@@ -65,12 +66,6 @@ static void make_operands(session *s, const mc_type types[2], int vec, int64_t n
     mc_csr_free(&csr);
 }
 
-/* Whether the GPUs that KERNEL is for multiply e4m3 and e5m2 themselves. */
-static bool has_mma_of_8_bits(const mc_kernel *kernel) {
-    int sm = atoi(mc_kernel_field_text(kernel, "arch") + strlen("sm_"));
-    return sm == 89 || sm >= 120;
-}
-
 /* In KERNEL's order. */
 static mc_status sum_in_order(const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b, mc_dense *sums,
                               mc_diag *diag) {
@@ -79,7 +74,7 @@ static mc_status sum_in_order(const mc_kernel *kernel, const mc_vsparse *a, cons
         const mc_gather_order order = {.stride = (int)mc_kernel_field(kernel, "stride"),
                                        .split = split,
                                        .heads = mc_kernel_field(kernel, "heads") != 0,
-                                       .halves = !has_mma_of_8_bits(kernel)};
+                                       .halves = kernel_makes_halves(kernel)};
         return mc_reference_spmm_ordered(a, b, &order, sums, diag);
     }
     const mc_ring ring = {.window = (int)mc_kernel_field(kernel, "window"),
@@ -87,7 +82,7 @@ static mc_status sum_in_order(const mc_kernel *kernel, const mc_vsparse *a, cons
                           .tile_n =
                               (int)(mc_kernel_field(kernel, "tile_n") * (int64_t)mc_type_bytes(b->type)),
                           .split = split};
-    return mc_reference_spmm_ring_ordered(a, b, &ring, !has_mma_of_8_bits(kernel), sums, diag);
+    return mc_reference_spmm_ring_ordered(a, b, &ring, kernel_makes_halves(kernel), sums, diag);
 }
 
 static void check_sums(session *s, const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b) {

@@ -1,11 +1,12 @@
 /* The SDDMM of floats on the simulator. Values are small multiples of 1/4, so that sums are exact in f32 whatever their order, and
  * C is compared to the bit. What lies between rows is NaN; some runs have NaN and infinities among the values, too, also in
  * column 0 of B, which slots without a vector read, and in the last k.
- * sddmm_floats_test TYPES; TYPES as "f16,e4m3:e5m2", of both sides or of A and B. */
+ * sddmm_floats_test ARCH TYPES; TYPES as "f16,e4m3:e5m2", of both sides or of A and B. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/real.h"
 #include "check.h"
+#include "kernels/halves.h"
 #include "pattern.h"
 
 enum {
@@ -38,7 +39,7 @@ static const struct run {
     {"groups=2 tile_k=256 k=256", 256, 0},
     {"groups=2 tile_k=128 k=200", 200, 8},
     {"groups=2 tile_k=256 k=253 order=srbcrs32", 253, 3},
-    {"groups=2 tile_k=256 k=256 reads=lines", 256, 0},
+    {"groups=1 tile_k=256 k=256 reads=lines", 256, 0},
     {"groups=1 tile_k=128 k=96 reads=lines scale=row", 96, 0},
     {"groups=2 tile_k=128 scale=row vec=4", 64, 0},
     {"groups=2 tile_k=128 scale=column mask=values order=srbcrs16", 72, 0},
@@ -117,10 +118,10 @@ static int tile_of(mc_type type, int tile_k, bool by_rows) {
     return tile < LEAST_TILE ? LEAST_TILE : tile;
 }
 
-/* RUN's fields for kernels that multiply TYPES and give OUT. */
-static void write_fields(const mc_type types[2], const char *out, const char *run, char fields[FIELDS]) {
+/* RUN's fields for kernels for ARCH that multiply TYPES and give OUT. */
+static void write_fields(const char *arch, const mc_type types[2], const char *out, const char *run,
+                         char fields[FIELDS]) {
     bool by_rows = strstr(run, "layout=rows") != NULL;
-    const char *arch = mc_type_bits(types[0]) < USUAL_BITS ? "sm_89" : "sm_90"; /* which has such an mma */
     int used = snprintf(fields, FIELDS, "op=sddmm arch=%s lhs=%s rhs=%s out=%s", arch, mc_type_text(types[0]),
                         mc_type_text(types[1]), out);
     while (*run != '\0') {
@@ -348,31 +349,34 @@ static void test_run(mc_device *device, const char *fields, const struct run *ru
     mc_kernel_destroy(kernel);
 }
 
-/* Whether there is a kernel of FIELDS for TYPES: none of 32 bits multiplies two groups at once. */
-static bool has(const mc_type types[2], const char *fields) {
-    return mc_type_bits(types[0]) <= USUAL_BITS || !strstr(fields, "interleave=2");
+/* Whether there is a kernel of FIELDS for ARCH and TYPES: none that makes operands of the values multiplies two groups at once. */
+static bool has(const char *arch, const mc_type types[2], const char *fields) {
+    int bits = mc_type_bits(types[0]);
+    bool plain = bits == USUAL_BITS || (bits < USUAL_BITS && arch_has_mma_of_8_bits(arch));
+    return plain || !strstr(fields, "interleave=2");
 }
 
-static void test_runs(mc_device *device, const mc_type types[2], unsigned turn, mc_diag *diag) {
+static void test_runs(mc_device *device, const char *arch, const mc_type types[2], unsigned turn,
+                      mc_diag *diag) {
     static const char *const outs[] = {"f32", "f16", "bf16"};
     static const pattern laws[] = {PATTERN_SIXTEENS, PATTERN_EMPTY_BLOCKS, PATTERN_ONE_FULL};
     for (unsigned i = 0; i < sizeof runs / sizeof *runs; i++)
-        for (unsigned special = 0; special < 2 && has(types, runs[i].fields); special++) {
+        for (unsigned special = 0; special < 2 && has(arch, types, runs[i].fields); special++) {
             char fields[FIELDS];
-            write_fields(types, outs[(i + turn + special) % 3], runs[i].fields, fields);
+            write_fields(arch, types, outs[(i + turn + special) % 3], runs[i].fields, fields);
             test_run(device, fields, &runs[i], laws[(i + turn) % 3], special != 0, diag);
         }
 }
 
 /* TEXT: a type, or two with a colon between. */
-static void test_types(mc_device *device, const char *text, unsigned turn, mc_diag *diag) {
+static void test_types(mc_device *device, const char *arch, const char *text, unsigned turn, mc_diag *diag) {
     char names[2][NAME];
     mc_type types[2] = {MC_S8, MC_S8};
     int found = sscanf(text, "%15[^:,]:%15[^,]", names[0], names[1]);
     for (int i = 0; i < 2; i++)
         CHECK(mc_type_from_text(names[found > 1 ? i : 0], &types[i], diag) == MC_OK, "%s",
               mc_diag_text(diag));
-    test_runs(device, types, turn, diag);
+    test_runs(device, arch, types, turn, diag);
 }
 
 int main(int argc, char **argv) {
@@ -380,9 +384,9 @@ int main(int argc, char **argv) {
     mc_device *device = NULL;
     unsigned turn = 0;
     CHECK(mc_device_open("sim", &device, diag) == MC_OK, "%s", mc_diag_text(diag));
-    char *text = argc > 1 && device != NULL ? strtok(argv[1], ",") : NULL;
+    char *text = argc > 2 && device != NULL ? strtok(argv[2], ",") : NULL;
     CHECK(text != NULL, "no types");
-    for (; text != NULL; text = strtok(NULL, ",")) test_types(device, text, turn++, diag);
+    for (; text != NULL; text = strtok(NULL, ",")) test_types(device, argv[1], text, turn++, diag);
     mc_device_close(device);
     mc_diag_destroy(diag);
     return check_end();

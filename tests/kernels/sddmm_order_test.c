@@ -1,7 +1,8 @@
 /* Sums of floats of an SDDMM are those of the reference in its kernel's order, to the bit (docs/sddmm.md): all methods, V = 1 to
- * 16, both layouts of B, whole units of k and what is left of it. sddmm_order_test TYPES [DEVICE]; TYPES as "f16,e4m3:e5m2", of
- * both sides or of A and B; on the simulator, if no device is named. */
+ * 16, both layouts of B, whole units of k and what is left of it. sddmm_order_test TYPES [DEVICE [ARCH]]; TYPES as
+ * "f16,e4m3:e5m2", of both sides or of A and B; on the simulator, if no device is named; for sm_90, if no GPU is. */
 #include "check.h"
+#include "kernels/halves.h"
 #include "base/real.h"
 #include "matrix/random.h"
 #include "pattern.h"
@@ -19,57 +20,64 @@ static const struct run {
     int tile_k, k, fixed; /* FIXED: k, with lda and ldb, or 0 */
     int odd, gap;         /* gap: elements between rows */
 } runs[] = {
-    {{MC_SAMPLE_ONE, true}, "groups=2", 32, 72, 0, 0, 0},
-    {{MC_SAMPLE_ONE, true}, "groups=1 prefetch_lhs=on", 32, 84, 0, 3, 13},
-    {{MC_SAMPLE_ONE, true}, "groups=2", 32, 88, 0, 15, 1}, /* all but one k of a unit are left */
-    {{MC_SAMPLE_ONE, true}, "groups=1", 32, 68, 0, 0, 0},  /* a unit is left for the last panel */
-    {{MC_SAMPLE_ONE, false}, "groups=2 align=1", 32, 52, 0, 1, 2},
-    {{MC_SAMPLE_ONE, true}, "groups=2 lhs_in=shared", 64, 152, 0, 0, 0},
-    {{MC_SAMPLE_ONE, true}, "groups=1 layout=rows", 32, 52, 0, 3, 13},
-    {{MC_SAMPLE_ONE, false}, "groups=1 layout=rows align=1", 32, 36, 0, 1, 0},
-    {{MC_SAMPLE_CHAINS, true}, "groups=1", 128, 100, 100, 0, 0},
-    {{MC_SAMPLE_CHAINS, true}, "groups=2", 32, 32, 32, 0, 0},
-    {{MC_SAMPLE_CHAINS, true}, "groups=2 order=srbcrs32 run=4", 32, 32, 32, 0, 0},
-    {{MC_SAMPLE_LINES, true}, "groups=2 reads=lines order=srbcrs16 run=2", 32, 104, 0, 1, 15},
-    {{MC_SAMPLE_CHAINS, true}, "groups=1", 32, 12, 12, 0, 0},
-    {{MC_SAMPLE_CHAINS, true}, "groups=1 layout=rows", 32, 28, 28, 0, 0},
-    {{MC_SAMPLE_LINES, true}, "groups=2 reads=lines", 32, 104, 0, 1, 15},
-    {{MC_SAMPLE_LINES, true}, "groups=1 reads=lines lhs_in=shared", 64, 64, 64, 0, 0},
-    {{MC_SAMPLE_ONE, true}, "method=window window=33 warps=4 groups=2", 64, 48, 48, 0, 0},
-    {{MC_SAMPLE_ONE, true}, "method=window window=70 warps=8 groups=1 prefetch=off", 128, 96, 96, 0, 0},
-    {{MC_SAMPLE_ONE, true},
+    {{MC_SAMPLE_ONE, true, false}, "groups=2", 32, 72, 0, 0, 0},
+    {{MC_SAMPLE_ONE, true, false}, "groups=1 prefetch_lhs=on", 32, 84, 0, 3, 13},
+    {{MC_SAMPLE_ONE, true, false}, "groups=2", 32, 88, 0, 15, 1}, /* all but one k of a unit are left */
+    {{MC_SAMPLE_ONE, true, false}, "groups=1", 32, 68, 0, 0, 0},  /* a unit is left for the last panel */
+    {{MC_SAMPLE_ONE, false, false}, "groups=2 align=1", 32, 52, 0, 1, 2},
+    {{MC_SAMPLE_ONE, true, false}, "groups=2 lhs_in=shared", 64, 152, 0, 0, 0},
+    {{MC_SAMPLE_ONE, true, false}, "groups=1 layout=rows", 32, 52, 0, 3, 13},
+    {{MC_SAMPLE_ONE, false, false}, "groups=1 layout=rows align=1", 32, 36, 0, 1, 0},
+    {{MC_SAMPLE_CHAINS, true, false}, "groups=1", 128, 100, 100, 0, 0},
+    {{MC_SAMPLE_CHAINS, true, false}, "groups=2", 32, 32, 32, 0, 0},
+    {{MC_SAMPLE_CHAINS, true, false}, "groups=2 order=srbcrs32 run=4", 32, 32, 32, 0, 0},
+    {{MC_SAMPLE_LINES, true, false}, "groups=2 reads=lines order=srbcrs16 run=2", 32, 104, 0, 1, 15},
+    {{MC_SAMPLE_CHAINS, true, false}, "groups=1", 32, 12, 12, 0, 0},
+    {{MC_SAMPLE_CHAINS, true, false}, "groups=1 layout=rows", 32, 28, 28, 0, 0},
+    {{MC_SAMPLE_LINES, true, false}, "groups=2 reads=lines", 32, 104, 0, 1, 15},
+    {{MC_SAMPLE_LINES, true, false}, "groups=1 reads=lines lhs_in=shared", 64, 64, 64, 0, 0},
+    {{MC_SAMPLE_ONE, true, false}, "method=window window=33 warps=4 groups=2", 64, 48, 48, 0, 0},
+    {{MC_SAMPLE_ONE, true, false},
+     "method=window window=70 warps=8 groups=1 prefetch=off",
+     128,
+     96,
+     96,
+     0,
+     0},
+    {{MC_SAMPLE_ONE, true, false},
      "method=window window=70 warps=4 groups=4 interleave=2 prefetch=off",
      128,
      96,
      96,
      0,
      0},
-    {{MC_SAMPLE_ONE, true},
+    {{MC_SAMPLE_ONE, true, false},
      "method=window window=24 warps=4 groups=2 staging=tma",
      64,
      48,
      48,
      0,
      0}, /* 3 chunks */
-    {{MC_SAMPLE_ONE, true},
+    {{MC_SAMPLE_ONE, true, false},
      "method=window window=272 warps=4 groups=4 staging=tma overlap=on",
      128,
      96,
      96,
      0,
      0},
-    {{MC_SAMPLE_ONE, true},
+    {{MC_SAMPLE_ONE, true, false},
      "method=window window=16 warps=4 groups=4 interleave=2 prefetch=off staging=tma",
      64,
      48,
      48,
      0,
      0},
-    {{MC_SAMPLE_ONE, true}, "method=dense warps=4 tile_rows=32 tile_n=32", 0, 80, 80, 0, 0},
+    {{MC_SAMPLE_ONE, true, false}, "method=dense warps=4 tile_rows=32 tile_n=32", 0, 80, 80, 0, 0},
 };
 
 typedef struct session {
     mc_type types[2]; /* of A and B */
+    const char *arch;
     mc_device *device;
     mc_diag *diag;
     mcrt_random random;
@@ -145,13 +153,15 @@ static mc_status collect(const mc_kernel *kernel, const mc_vsparse *mask, mc_den
 
 static void check_sums(session *s, const struct run *run, const mc_kernel *kernel, const problem *p,
                        const char *fields) {
+    mc_sample_order order = run->order;
+    order.halves = kernel_makes_halves(kernel);
     const mc_sddmm product = {.mask = &p->mask, .a = &p->a, .b = &p->b};
     mc_dense got = {0}, want = {0};
     long wrong = 0;
     mc_status status = mc_sddmm_run(s->device, kernel, NULL, &product, NULL, &got, s->diag);
     if (status == MC_OK) status = collect(kernel, &p->mask, &got, s->diag);
     if (status == MC_OK)
-        status = mc_reference_sddmm_ordered(&p->mask, &p->a, &p->b, p->layout, &run->order, &want, s->diag);
+        status = mc_reference_sddmm_ordered(&p->mask, &p->a, &p->b, p->layout, &order, &want, s->diag);
     CHECK(status == MC_OK, "%s: %s", fields, mc_diag_text(s->diag));
     for (int64_t i = 0; status == MC_OK && i < want.rows * want.cols; i++, s->sums++)
         wrong += mc_dense_get(&got, i / want.cols, i % want.cols) !=
@@ -164,7 +174,7 @@ static void check_sums(session *s, const struct run *run, const mc_kernel *kerne
 
 static void write_fields(const session *s, const struct run *run, int vec, int times, char fields[FIELDS]) {
     bool items = run->tile_k > 0;
-    int used = snprintf(fields, FIELDS, "op=sddmm arch=sm_90 lhs=%s rhs=%s out=f32 vec=%d %s",
+    int used = snprintf(fields, FIELDS, "op=sddmm arch=%s lhs=%s rhs=%s out=f32 vec=%d %s", s->arch,
                         mc_type_text(s->types[0]), mc_type_text(s->types[1]), vec, run->fields);
     if (items) used += snprintf(fields + used, FIELDS - (size_t)used, " tile_k=%d", run->tile_k * times);
     if (run->fixed == 0) return;
@@ -190,6 +200,14 @@ static void check_run(session *s, const struct run *run, int vec) {
     mc_kernel_destroy(kernel);
 }
 
+/* Two groups at once leave no registers for operands that are not the values, and GPUs before sm_90 copy no tensors. */
+static bool is_possible(const session *s, const char *fields) {
+    int bits = mc_type_bits(s->types[0]);
+    bool plain = bits == 16 || (bits == 8 && arch_has_mma_of_8_bits(s->arch));
+    if (strcmp(s->arch, "sm_90") < 0 && strstr(fields, "staging=tma")) return false;
+    return plain || !strstr(fields, "interleave=2");
+}
+
 /* TYPES: a type, or two with a colon between. */
 static void check_types(session *s, const char *types) {
     static const int vecs[VECTORS] = {8, 16, 1, 2, 4};
@@ -198,14 +216,14 @@ static void check_types(session *s, const char *types) {
     for (int i = 0; i < 2; i++)
         CHECK(mc_type_from_text(names[found > 1 ? i : 0], &s->types[i], s->diag) == MC_OK, "%s",
               mc_diag_text(s->diag));
-    bool halves = mc_type_bits(s->types[0]) == 16; /* sm_90 multiplies two groups at once of these alone */
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
-        for (size_t v = 0; v < 3 && (halves || !strstr(runs[i].fields, "interleave=2")); v++)
+        for (size_t v = 0; v < 3 && is_possible(s, runs[i].fields); v++)
             check_run(s, &runs[i], vecs[v == 2 ? 2 + i % 3 : v]);
 }
 
 int main(int argc, char **argv) {
-    session s = {.diag = mc_diag_create(), .random = random_start(7, 5)};
+    session s = {
+        .diag = mc_diag_create(), .random = random_start(7, 5), .arch = argc > 3 ? argv[3] : "sm_90"};
     if (argc < 2 || mc_device_open(argc > 2 ? argv[2] : "sim", &s.device, s.diag) != MC_OK) return 2;
     for (char *types = strtok(argv[1], ","); types != NULL; types = strtok(NULL, ",")) check_types(&s, types);
     printf("%ld sums\n", s.sums);

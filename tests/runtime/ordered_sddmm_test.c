@@ -14,45 +14,61 @@ static const struct order_case {
     int big, small, minus;
     bool kept;
 } cases[] = {
-    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 64, 0, 3, 1, false},
-    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 64, 0, 8, 24, false}, /* one mma */
-    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 64, 0, 4, 24, true},  /* the second one has 4 to 7 */
-    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 64, 0, 4, 32, false}, /* the next chunk comes later */
-    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 68, 0, 64, 1, true},
-    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 68, 64, 67, 65, false}, /* the rest: a round */
-    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 92, 56, 88, 60, true},  /* which is none of the last chunk's */
-    {MC_BF16, {MC_SAMPLE_ONE, false}, false, 8, 64, 0, 4, 1, false},   /* rounds alone, of 16 */
-    {MC_BF16, {MC_SAMPLE_ONE, false}, false, 8, 64, 0, 16, 1, true},
-    {MC_BF16, {MC_SAMPLE_ONE, false}, true, 8, 64, 0, 4, 1, true}, /* by rows, of 32 */
-    {MC_BF16, {MC_SAMPLE_ONE, false}, true, 8, 64, 0, 24, 1, false},
-    {MC_BF16, {MC_SAMPLE_CHAINS, true}, false, 8, 64, 0, 4, 32, true},
-    {MC_BF16, {MC_SAMPLE_CHAINS, true}, false, 8, 64, 0, 32, 4, false}, /* s0 + s2 comes first */
-    {MC_BF16, {MC_SAMPLE_CHAINS, true}, false, 8, 128, 0, 4, 68, false},
-    {MC_BF16, {MC_SAMPLE_CHAINS, true}, false, 8, 128, 0, 32, 64, true},
-    {MC_BF16, {MC_SAMPLE_CHAINS, true}, false, 16, 128, 0, 32, 64, false}, /* V = 16: two chains */
-    {MC_BF16, {MC_SAMPLE_CHAINS, true}, false, 16, 128, 0, 4, 64, true},
-    {MC_BF16, {MC_SAMPLE_CHAINS, true}, true, 8, 128, 0, 4, 32, false}, /* by rows chunks take turns */
-    {MC_BF16, {MC_SAMPLE_CHAINS, true}, true, 8, 128, 0, 32, 64, true},
-    {MC_BF16, {MC_SAMPLE_LINES, true}, false, 8, 96, 0, 32, 64, true}, /* even and odd chunks */
-    {MC_BF16, {MC_SAMPLE_LINES, true}, false, 8, 96, 0, 4, 64, false},
-    {MC_BF16, {MC_SAMPLE_LINES, true}, false, 8, 100, 0, 4, 97, false}, /* the rest counts as even */
-    {MC_BF16, {MC_SAMPLE_LINES, true}, false, 8, 100, 32, 96, 36, true},
-    {MC_TF32, {MC_SAMPLE_ONE, true}, false, 8, 32, 0, 1, 12, false},
-    {MC_TF32, {MC_SAMPLE_ONE, true}, false, 8, 32, 0, 2, 12, true},
-    {MC_TF32, {MC_SAMPLE_ONE, true}, false, 8, 32, 0, 2, 16, false},
-    {MC_TF32, {MC_SAMPLE_ONE, false}, false, 8, 32, 0, 7, 1, false},
-    {MC_TF32, {MC_SAMPLE_ONE, false}, false, 8, 32, 0, 8, 1, true},
-    {MC_TF32, {MC_SAMPLE_CHAINS, true}, false, 8, 32, 0, 2, 16, true},
-    {MC_TF32, {MC_SAMPLE_LINES, true}, false, 8, 48, 0, 16, 32, true},
-    {MC_E5M2, {MC_SAMPLE_ONE, true}, false, 8, 128, 0, 1, 48, false},
-    {MC_E5M2, {MC_SAMPLE_ONE, true}, false, 8, 128, 0, 2, 48, true}, /* an mma's second step has 2 and 3 */
-    {MC_E5M2, {MC_SAMPLE_ONE, true}, false, 8, 128, 0, 2, 3, false},
-    {MC_E5M2, {MC_SAMPLE_ONE, true}, false, 8, 128, 0, 8, 16, true}, /* the second mma has 8 to 15 */
-    {MC_E5M2, {MC_SAMPLE_ONE, true}, false, 8, 128, 0, 8, 64, false},
-    {MC_E5M2, {MC_SAMPLE_ONE, false}, false, 8, 128, 0, 8, 16, false}, /* rounds of 32 */
-    {MC_E5M2, {MC_SAMPLE_ONE, false}, false, 8, 128, 0, 32, 1, true},
-    {MC_E5M2, {MC_SAMPLE_CHAINS, true}, false, 8, 128, 0, 8, 64, true},
-    {MC_E5M2, {MC_SAMPLE_LINES, true}, false, 8, 192, 0, 64, 128, true},
+    {MC_BF16, {MC_SAMPLE_ONE, true, false}, false, 8, 64, 0, 3, 1, false},
+    {MC_BF16, {MC_SAMPLE_ONE, true, false}, false, 8, 64, 0, 8, 24, false}, /* one mma */
+    {MC_BF16, {MC_SAMPLE_ONE, true, false}, false, 8, 64, 0, 4, 24, true},  /* the second one has 4 to 7 */
+    {MC_BF16, {MC_SAMPLE_ONE, true, false}, false, 8, 64, 0, 4, 32, false}, /* the next chunk comes later */
+    {MC_BF16, {MC_SAMPLE_ONE, true, false}, false, 8, 68, 0, 64, 1, true},
+    {MC_BF16, {MC_SAMPLE_ONE, true, false}, false, 8, 68, 64, 67, 65, false}, /* the rest: a round */
+    {MC_BF16,
+     {MC_SAMPLE_ONE, true, false},
+     false,
+     8,
+     92,
+     56,
+     88,
+     60,
+     true}, /* which is none of the last chunk's */
+    {MC_BF16, {MC_SAMPLE_ONE, false, false}, false, 8, 64, 0, 4, 1, false}, /* rounds alone, of 16 */
+    {MC_BF16, {MC_SAMPLE_ONE, false, false}, false, 8, 64, 0, 16, 1, true},
+    {MC_BF16, {MC_SAMPLE_ONE, false, false}, true, 8, 64, 0, 4, 1, true}, /* by rows, of 32 */
+    {MC_BF16, {MC_SAMPLE_ONE, false, false}, true, 8, 64, 0, 24, 1, false},
+    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, false, 8, 64, 0, 4, 32, true},
+    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, false, 8, 64, 0, 32, 4, false}, /* s0 + s2 comes first */
+    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, false, 8, 128, 0, 4, 68, false},
+    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, false, 8, 128, 0, 32, 64, true},
+    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, false, 16, 128, 0, 32, 64, false}, /* V = 16: two chains */
+    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, false, 16, 128, 0, 4, 64, true},
+    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, true, 8, 128, 0, 4, 32, false}, /* by rows chunks take turns */
+    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, true, 8, 128, 0, 32, 64, true},
+    {MC_BF16, {MC_SAMPLE_LINES, true, false}, false, 8, 96, 0, 32, 64, true}, /* even and odd chunks */
+    {MC_BF16, {MC_SAMPLE_LINES, true, false}, false, 8, 96, 0, 4, 64, false},
+    {MC_BF16, {MC_SAMPLE_LINES, true, false}, false, 8, 100, 0, 4, 97, false}, /* the rest counts as even */
+    {MC_BF16, {MC_SAMPLE_LINES, true, false}, false, 8, 100, 32, 96, 36, true},
+    {MC_TF32, {MC_SAMPLE_ONE, true, false}, false, 8, 32, 0, 1, 12, false},
+    {MC_TF32, {MC_SAMPLE_ONE, true, false}, false, 8, 32, 0, 2, 12, true},
+    {MC_TF32, {MC_SAMPLE_ONE, true, false}, false, 8, 32, 0, 2, 16, false},
+    {MC_TF32, {MC_SAMPLE_ONE, false, false}, false, 8, 32, 0, 7, 1, false},
+    {MC_TF32, {MC_SAMPLE_ONE, false, false}, false, 8, 32, 0, 8, 1, true},
+    {MC_TF32, {MC_SAMPLE_CHAINS, true, false}, false, 8, 32, 0, 2, 16, true},
+    {MC_TF32, {MC_SAMPLE_LINES, true, false}, false, 8, 48, 0, 16, 32, true},
+    {MC_E5M2, {MC_SAMPLE_ONE, true, false}, false, 8, 128, 0, 1, 48, false},
+    {MC_E5M2,
+     {MC_SAMPLE_ONE, true, false},
+     false,
+     8,
+     128,
+     0,
+     2,
+     48,
+     true}, /* an mma's second step has 2 and 3 */
+    {MC_E5M2, {MC_SAMPLE_ONE, true, false}, false, 8, 128, 0, 2, 3, false},
+    {MC_E5M2, {MC_SAMPLE_ONE, true, false}, false, 8, 128, 0, 8, 16, true}, /* the second mma has 8 to 15 */
+    {MC_E5M2, {MC_SAMPLE_ONE, true, false}, false, 8, 128, 0, 8, 64, false},
+    {MC_E5M2, {MC_SAMPLE_ONE, false, false}, false, 8, 128, 0, 8, 16, false}, /* rounds of 32 */
+    {MC_E5M2, {MC_SAMPLE_ONE, false, false}, false, 8, 128, 0, 32, 1, true},
+    {MC_E5M2, {MC_SAMPLE_CHAINS, true, false}, false, 8, 128, 0, 8, 64, true},
+    {MC_E5M2, {MC_SAMPLE_LINES, true, false}, false, 8, 192, 0, 64, 128, true},
 };
 
 static void fill(mc_dense *dense, float value) {
@@ -96,7 +112,7 @@ static void check_refusals(mc_diag *diag) {
     static int32_t columns[] = {1};
     float ones[MOST_VEC] = {0};
     const mc_vsparse mask = {MC_F32, 8, 8, 2, 1, 1, row_ptr, columns, ones};
-    const mc_sample_order order = {MC_SAMPLE_ONE, true};
+    const mc_sample_order order = {MC_SAMPLE_ONE, true, false};
     mc_dense a, b, sums;
     CHECK(mc_dense_create(MC_F16, 8, 4, 4, &a, diag) == MC_OK &&
               mc_dense_create(MC_BF16, 2, 4, 4, &b, diag) == MC_OK,

@@ -56,7 +56,6 @@ typedef struct sddmm_arithmetic {
     int mma;        /* instructions of a step */
     int64_t most_k; /* the k up to which sums are exact where a spec leaves it open; 0: any */
     int spare;      /* registers that ptxas takes besides */
-    int in_mma;     /* registers that it takes for an mma where it makes that of others */
     sddmm_integer integer;
     sddmm_real real;
 } sddmm_arithmetic;

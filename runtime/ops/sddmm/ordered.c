@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include "arithmetic/mma_sum.h"
 #include "base/memory.h"
-#include "base/real.h"
 #include "ops/reference.h"
 
-enum { NOTHING = -1, LANES = 4, MOST_SUMS = 4, UNIT_MMA = 2 };
+enum { NOTHING = -1, LANES = 4, MOST_SUMS = 4, UNIT_BITS = 128, UNIT_STEPS = 2 };
 
 /* The mma of one element of C, one after another. */
 typedef struct k_walk {
     int depth;     /* an mma's k */
+    int unit;      /* k of a lane's unit */
+    int steps;     /* of a unit: of a row-major B one, otherwise UNIT_STEPS */
     int sums;      /* chains, or the even and the odd chunks */
     int64_t count; /* of mma */
     int *sum;      /* which one each mma adds to */
@@ -22,6 +23,7 @@ typedef struct ordered_sample {
     const mc_vsparse *mask;
     const mc_dense *a, *b;
     mc_layout layout;
+    mc_type types[2]; /* what A and B become before an mma multiplies them */
     mma_form form;
     k_walk walk;
 } ordered_sample;
@@ -46,6 +48,9 @@ static void take(k_walk *w, int64_t first, int each, int number, int64_t end, in
     w->sum[w->count++] = sum;
 }
 
+/* Mma of a step. */
+static int step_mma(const k_walk *w) { return LANES * w->unit / w->depth / w->steps; }
+
 static int64_t ceil_of(int64_t k, int64_t each) { return (k + each - 1) / each; }
 
 /* How many sums STEPS steps are dealt out to. */
@@ -56,41 +61,41 @@ static int chains_of(const mc_sample_order *order, int vec, int64_t steps) {
     return chains;
 }
 
-static void take_chunks(k_walk *w, const mc_sample_order *order, bool by_rows, int vec, int64_t units) {
-    int unit = w->depth / LANES * UNIT_MMA, chunk = LANES * unit;
+static void take_chunks(k_walk *w, const mc_sample_order *order, int vec, int64_t units) {
+    int chunk = LANES * w->unit, mma = step_mma(w);
     int64_t chunks = ceil_of(units, chunk);
-    w->sums = chains_of(order, vec, chunks * (by_rows ? 1 : UNIT_MMA));
+    w->sums = chains_of(order, vec, chunks * w->steps);
     for (int64_t c = 0; c < chunks; c++)
-        for (int i = 0; i < UNIT_MMA; i++) {
-            bool by_chunk = by_rows || order->sums == MC_SAMPLE_LINES;
-            take(w, c * chunk, unit, i, units, (int)((by_chunk ? c : UNIT_MMA * c + i) % w->sums));
+        for (int i = 0; i < w->steps * mma; i++) {
+            int64_t sum = order->sums == MC_SAMPLE_LINES ? c : w->steps * c + i / mma;
+            take(w, c * chunk, w->unit, i, units, (int)(sum % w->sums));
         }
 }
 
-/* In rounds: of a row-major B each has as many k as a chunk. */
-static void take_rest(k_walk *w, bool by_rows, int64_t units, int64_t k) {
-    int mma = by_rows ? UNIT_MMA : 1, each = w->depth / LANES * mma;
+/* In rounds, of a step each. */
+static void take_rest(k_walk *w, int64_t units, int64_t k) {
+    int mma = step_mma(w), each = w->unit / w->steps;
     for (int64_t first = units; first < k; first += LANES * each)
         for (int i = 0; i < mma; i++) take(w, first, each, i, k, 0);
 }
 
 static mc_status walk_k(const ordered_sample *s, const mc_sample_order *order, k_walk *w, mc_diag *diag) {
-    bool by_rows = s->layout == MC_LAYOUT_ROWS;
-    int64_t k = s->a->cols, unit = s->form.k / LANES * UNIT_MMA, units = order->aligned ? k / unit * unit : 0;
-    int64_t most = ceil_of(k, s->form.k) + 2 * UNIT_MMA;
-    *w = (k_walk){.depth = s->form.k};
+    int unit = UNIT_BITS / mc_type_bits(s->a->type);
+    int64_t k = s->a->cols, units = order->aligned ? k / unit * unit : 0;
+    int64_t most = ceil_of(k, s->form.k) + 2 * LANES * unit / s->form.k;
+    *w = (k_walk){.depth = s->form.k, .unit = unit, .steps = s->layout == MC_LAYOUT_ROWS ? 1 : UNIT_STEPS};
     w->sum = mcrt_array(most, sizeof *w->sum);
     w->k = mcrt_array(mcrt_product(most, w->depth), sizeof *w->k);
     if (!w->sum || !w->k) return mcrt_no_memory(diag, k, "places of k");
-    take_chunks(w, order, by_rows, s->mask->vec, units);
-    take_rest(w, by_rows, units, k);
+    take_chunks(w, order, s->mask->vec, units);
+    take_rest(w, units, k);
     return MC_OK;
 }
 
 /* -- Sums ---------------------------------------------------------------------------------------------- */
 
-static uint32_t factor(const mc_dense *of, int64_t row, int64_t col) {
-    return real_factor(of->type, (uint32_t)mc_dense_get(of, row, col));
+static uint32_t factor(const mc_dense *of, mc_type type, int64_t row, int64_t col) {
+    return mma_factor(of->type, type, mc_dense_get(of, row, col));
 }
 
 static uint32_t element(const ordered_sample *s, int64_t row, int64_t column) {
@@ -101,8 +106,9 @@ static uint32_t element(const ordered_sample *s, int64_t row, int64_t column) {
         for (int place = 0; place < w->depth; place++) {
             int64_t k = w->k[mma * w->depth + place];
             if (k == NOTHING) continue;
-            a[place] = factor(s->a, row, k);
-            b[place] = s->layout == MC_LAYOUT_ROWS ? factor(s->b, k, column) : factor(s->b, column, k);
+            bool by_rows = s->layout == MC_LAYOUT_ROWS;
+            a[place] = factor(s->a, s->types[0], row, k);
+            b[place] = factor(s->b, s->types[1], by_rows ? k : column, by_rows ? column : k);
         }
         *sum = mma_sum(&s->form, a, b, *sum);
     }
@@ -123,9 +129,11 @@ mc_status mc_reference_sddmm_ordered(const mc_vsparse *mask, const mc_dense *a, 
                                      mc_layout layout, const mc_sample_order *order, mc_dense *sums,
                                      mc_diag *diag) {
     ordered_sample s = {.mask = mask, .a = a, .b = b, .layout = layout};
+    s.types[0] = mma_operand_type(a->type, order->halves),
+    s.types[1] = mma_operand_type(b->type, order->halves);
     *sums = (mc_dense){0};
     mc_status status = reference_check_sddmm(mask, a, b, layout, diag);
-    if (status == MC_OK && !mma_form_of(a->type, b->type, &s.form))
+    if (status == MC_OK && !mma_form_of(s.types[0], s.types[1], &s.form))
         status = mc_fail(diag, MC_CANNOT, "A is %s, B is %s: no mma adds up products of these in f32",
                          mc_type_text(a->type), mc_type_text(b->type));
     if (status == MC_OK) status = walk_k(&s, order, &s.walk, diag);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include "arithmetic/mma_sum.h"
 #include "base/memory.h"
-#include "base/real.h"
 #include "ops/spmm/walk.h"
 
 typedef struct ordered_product {
@@ -22,26 +21,17 @@ typedef struct ordered_product {
 /* Integers become floats of B's type, and floats of 8 bits of A that of a B of 16. HALVES: floats of 8 bits
    become f16. */
 static void choose_types(ordered_product *p, bool halves) {
-    p->types[0] = p->a->type, p->types[1] = p->b->type;
-    for (int i = 0; i < 2; i++)
-        if (halves && mc_type_is_real(p->types[i]) && mc_type_bits(p->types[i]) == 8) p->types[i] = MC_F16;
+    p->types[0] = mma_operand_type(p->a->type, halves), p->types[1] = mma_operand_type(p->b->type, halves);
     bool small = mc_type_bits(p->a->type) <= 8;
     if (small && mc_type_bits(p->types[1]) == 16) p->types[0] = p->types[1];
 }
 
-/* What is multiplied of ELEMENT of type STORED: it has all of an element that is made another type. */
-static uint32_t factor_of(mc_type stored, mc_type type, int64_t element) {
-    if (type == stored) return real_factor(type, (uint32_t)element);
-    return real_to_bits(type,
-                        mc_type_is_real(stored) ? real_from_bits(stored, (uint32_t)element) : (float)element);
-}
-
 static uint32_t factor_of_a(const ordered_product *p, int64_t vector, int row) {
-    return factor_of(p->a->type, p->types[0], mc_vsparse_value(p->a, vector, row));
+    return mma_factor(p->a->type, p->types[0], mc_vsparse_value(p->a, vector, row));
 }
 
 static uint32_t factor_of_b(const ordered_product *p, int64_t row, int64_t column) {
-    return factor_of(p->b->type, p->types[1], mc_dense_get(p->b, row, column));
+    return mma_factor(p->b->type, p->types[1], mc_dense_get(p->b, row, column));
 }
 
 /* VECTOR of each place along k. */

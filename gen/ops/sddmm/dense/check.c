@@ -25,7 +25,7 @@ static int registers_held(const dense_plan *plan) {
     const sddmm_arithmetic *a = &plan->problem.arithmetic;
     int words = a->steps * a->a_words, operands = a->a_is_plain ? 0 : a->steps * a->a_operands;
     int rows = plan->warp_rows, columns = plan->warp_columns;
-    int held = rows * columns * a->accs + a->in_mma;
+    int held = rows * columns * a->accs;
     held += rows * (words + operands);
     held += 4 * plan->tile_rows / dense_group_rows(plan) / plan->problem.warps;
     return held + 2 * (rows > columns ? rows : columns);

@@ -12,7 +12,7 @@
 static const char shared_name[] = "tile";
 /* Registers beyond those alive, without which ptxas 13 spills. It computes addresses ahead, and scales have
    more of these; B's digits and parities, small tiles, and vectors of one row want some, too. */
-enum { SPARE = 16, MORE_SPARE = 8, SCALE_SPARE = 24, SINGLE_SPARE = 16 };
+enum { SPARE = 16, MORE_SPARE = 8, WIDER_SPARE = 8, SCALE_SPARE = 24, SINGLE_SPARE = 16 };
 
 /* -- This thread's place ------------------------------------------------------------------------------ */
 
@@ -78,10 +78,13 @@ static dense_emitter emit_place(const dense_plan *plan, mc_builder *b) {
 /* -- The kernel --------------------------------------------------------------------------------------- */
 
 static int spare_registers(const dense_plan *plan) {
-    bool more = plan->tile_n < 64 || plan->tile_rows < 64 || !plan->problem.arithmetic.b_is_plain;
+    const sddmm_arithmetic *a = &plan->problem.arithmetic;
+    bool more = plan->tile_n < 64 || plan->tile_rows < 64 || !a->b_is_plain;
+    bool wider = a->kind->real && a->a_operands > a->a_words;
     bool single = plan->problem.vec == 1;
     bool scales = out_by_rows(&plan->problem.output) || out_by_columns(&plan->problem.output);
-    return SPARE + (more ? MORE_SPARE : 0) + (scales ? SCALE_SPARE : 0) + (single ? SINGLE_SPARE : 0);
+    return SPARE + (more ? MORE_SPARE : 0) + (wider ? WIDER_SPARE : 0) + (scales ? SCALE_SPARE : 0) +
+           (single ? SINGLE_SPARE : 0);
 }
 
 void dense_emit(const void *data, mc_builder *b) {

@@ -22,7 +22,7 @@ static void check_registers(const gather_plan *plan, mc_complaints *complaints) 
     int groups = plan->items.groups, slots = 2 * groups, octets = sddmm_octets(p);
     int accs = octets * plan->abreast * p->arithmetic.accs;
     int held = groups * accs + plan->buffers * gather_group_regs(plan);
-    held += octets * held_of_lhs(plan) + plan->abreast * slots + p->arithmetic.in_mma;
+    held += octets * held_of_lhs(plan) + plan->abreast * slots;
     if (plan->abreast > 1) held += accs; /* of odd chunks */
     if (p->order != SDDMM_BCRS) held += slots;
     if (p->output.scale == OUT_PER_COLUMN) held += slots;

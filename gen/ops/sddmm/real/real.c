@@ -7,6 +7,9 @@
  * other. So words as loaded are operands; those of tf32 are rounded, A's once a panel, B's for each mma. A
  * step is one mma, of a row-major B both.
  *
+ * Where a GPU has no mma of 8 bits, values are made f16 likewise, and a word is both registers of an mma: a
+ * step is two of them, of a row-major B four.
+ *
  * Zero times infinity is NaN. So where k ends, zeros stand on both sides (sddmm_arithmetic_kind.real). */
 #include "ops/sddmm/arithmetic.h"
 #include "ops/sddmm/fields.h"
@@ -17,32 +20,31 @@
 #include <stdio.h>
 
 enum {
-    LANE_REGS = 2,   /* a lane's registers of a row of an mma */
-    UNIT_MMA = 2,    /* mma of a unit */
+    LANE_REGS = 2, /* a lane's registers of a row of an mma */
+    UNIT_WORDS = SDDMM_UNIT / 4,
     FIXED_SPARE = 8, /* registers that ptxas 13 takes besides where k is fixed */
-    EMULATION = 48,  /* the same for an mma that it makes of others */
 };
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
-/* The mma whose operands are words of both sides as they lie in memory; NULL: none. */
+/* The mma for both sides, whose values have as many bits each; NULL: none. */
 static const real_pair *pair_of(const int64_t *point, int sm) {
     int lhs = (int)point[F_LHS], rhs = (int)point[F_RHS];
-    const real_pair *pair = real_pair_of(side_type_names[lhs], side_type_names[rhs], sm);
-    bool fits = pair && pair->bits == side_value_bits(lhs) && pair->bits == side_value_bits(rhs);
+    const real_pair *pair = real_pair_wide(side_type_names[lhs], side_type_names[rhs], sm);
+    bool fits = pair && real_stored_bits(pair, pair->a_form) == side_value_bits(lhs) &&
+                real_stored_bits(pair, pair->b_form) == side_value_bits(rhs) &&
+                side_value_bits(lhs) == side_value_bits(rhs);
     return fits ? pair : NULL;
 }
 
 /* Complains of a point that has no mma, and returns another one. */
 static const real_pair *refuse(const int64_t *point, const char *lhs, mc_complaints *complaints) {
     char takes[REAL_TAKES];
-    const real_pair *later = pair_of(point, INT_MAX), *other = real_pair_with(lhs, INT_MAX, false, takes);
-    if (later) complain(complaints, F_LHS, "the mma for \"%s\" wants sm_%d or later", lhs, later->sm);
-    else if (other)
+    const real_pair *other = real_pair_with(lhs, INT_MAX, false, takes);
+    if (other)
         complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = %s, not \"%s\"", lhs, takes,
                  side_type_names[point[F_RHS]]);
     else complain(complaints, F_LHS, "there is no mma for \"%s\" here", lhs);
-    if (later) return later;
     return other ? other : real_pair_of("f16", "f16", INT_MAX);
 }
 
@@ -60,20 +62,23 @@ static void plan_pair(const int64_t *point, sddmm_arithmetic *a, mc_complaints *
     int sm = mc_archs[point[FIELD_ARCH]].sm;
     a->real.pair = pair_of(point, sm);
     if (!a->real.pair) a->real.pair = refuse(point, lhs, complaints);
-    if (real_is_emulated(a->real.pair, sm)) a->in_mma = EMULATION;
-    a->lhs = (sddmm_values){lhs, a->real.pair->bits};
-    a->rhs = (sddmm_values){side_type_names[point[F_RHS]], a->real.pair->bits};
+    a->real.b_form = a->real.pair->b_form;
+    a->real.a_form = a->real.b_form == REAL_ROUNDED ? REAL_ROUNDED : a->real.pair->a_form; /* A is dense */
+    a->lhs = (sddmm_values){lhs, real_stored_bits(a->real.pair, a->real.a_form)};
+    a->rhs = (sddmm_values){side_type_names[point[F_RHS]], a->lhs.bits};
 }
 
 static void plan(const int64_t *point, bool by_rows, sddmm_arithmetic *a, mc_complaints *complaints) {
     plan_pair(point, a, complaints);
-    int lane_k = real_slots(a->real.pair) / 4;
-    a->mma = by_rows ? UNIT_MMA : 1;
-    a->steps = UNIT_MMA / a->mma;
-    a->step_k = a->mma * lane_k;
-    a->unit_k = UNIT_MMA * lane_k;
-    a->a_words = a->a_operands = a->b_words = a->mma * LANE_REGS;
-    a->a_is_plain = a->b_is_plain = a->real.pair->b_form == REAL_AS_IT_IS; /* A is dense, as B is */
+    int wider = a->real.pair->bits / a->lhs.bits; /* registers that a word becomes */
+    a->steps = by_rows ? 1 : 2;
+    a->a_words = a->b_words = UNIT_WORDS / a->steps;
+    a->a_operands = a->a_words * wider;
+    a->mma = a->a_operands / LANE_REGS;
+    a->unit_k = 8 * SDDMM_UNIT / a->lhs.bits;
+    a->step_k = a->unit_k / a->steps;
+    a->a_is_plain = a->real.a_form == REAL_AS_IT_IS;
+    a->b_is_plain = a->real.b_form == REAL_AS_IT_IS;
     a->accs = SDDMM_ACC;
     if (point[F_K] != MC_OPEN) a->spare = FIXED_SPARE;
     if (point[F_PRECISION_SPLIT])
@@ -102,36 +107,54 @@ static const char *mma_doc(const sddmm_arithmetic *a, sddmm_share share) {
 /* -- Instructions ------------------------------------------------------------------------------------- */
 
 static void declare(sddmm_multiplier *m) {
-    m->b->spare += m->arithmetic->in_mma;
-    if (!m->arithmetic->b_is_plain) b32_array(m->b, "rounded", SDDMM_ACC, m->real.rounded);
+    const sddmm_real *of = &m->arithmetic->real;
+    m->real.a = real_declare_widener(m->b, of->a_form, "a");
+    m->real.b = real_declare_widener(m->b, of->b_form, "b");
+    if (!m->arithmetic->b_is_plain)
+        b32_array(m->b, real_widens(of->b_form) ? "wide" : "rounded", SDDMM_ACC, m->real.operand);
 }
 
 static void emit_a_step(const sddmm_multiplier *m, const mc_reg *words, const mc_reg *operands) {
     const sddmm_arithmetic *a = m->arithmetic;
-    if (a->a_is_plain) return;
-    for (int i = 0; i < a->a_words; i++) EMIT(m->b, cvt_tf32_f32, operands[i], words[i]);
-}
-
-/* Makes operands of B's words of an mma. */
-static void emit_b_operand(const sddmm_multiplier *m, mc_reg rows[SDDMM_ACC]) {
-    if (m->arithmetic->b_is_plain) return;
-    for (int i = 0; i < SDDMM_ACC; i++) {
-        EMIT(m->b, cvt_tf32_f32, m->real.rounded[i], rows[i]);
-        rows[i] = m->real.rounded[i];
+    for (int i = 0; i < a->a_words && !a->a_is_plain; i++) {
+        if (real_widens(a->real.a_form))
+            real_widen(&m->real.a, words[i], REAL_NEIGHBOURS, &operands[LANE_REGS * i]);
+        else EMIT(m->b, cvt_tf32_f32, operands[i], words[i]);
     }
 }
 
-/* Multiplies words FIRST and FIRST + 1 of a step: an mma for each factor. */
-static void emit_mma(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y, const sddmm_factor *factors,
-                     int count, int first) {
-    mc_reg rows[SDDMM_ACC];
+/* Puts two rows' registers in the order of an mma's operand. */
+static void arrange(const mc_reg *x, const mc_reg *y, mc_reg rows[SDDMM_ACC]) {
     for (int half = 0; half < LANE_REGS; half++) {
-        rows[frag_a_reg(0, half)] = x[first + half];
-        rows[frag_a_reg(1, half)] = y[first + half];
+        rows[frag_a_reg(0, half)] = x[half];
+        rows[frag_a_reg(1, half)] = y[half];
     }
-    emit_b_operand(m, rows);
+}
+
+/* Makes mma MMA's operand of B's words of a step. */
+static void emit_b_operand(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y, int mma,
+                           mc_reg rows[SDDMM_ACC]) {
+    const mc_reg *operand = m->real.operand;
+    if (real_widens(m->arithmetic->real.b_form)) {
+        real_widen(&m->real.b, x[mma], REAL_NEIGHBOURS, operand);
+        real_widen(&m->real.b, y[mma], REAL_NEIGHBOURS, operand + LANE_REGS);
+        arrange(operand, operand + LANE_REGS, rows);
+        return;
+    }
+    arrange(&x[LANE_REGS * mma], &y[LANE_REGS * mma], rows);
+    for (int i = 0; i < SDDMM_ACC && !m->arithmetic->b_is_plain; i++) {
+        EMIT(m->b, cvt_tf32_f32, operand[i], rows[i]);
+        rows[i] = operand[i];
+    }
+}
+
+/* Mma MMA of a step, for each factor. */
+static void emit_mma(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y, const sddmm_factor *factors,
+                     int count, int mma) {
+    mc_reg rows[SDDMM_ACC];
+    emit_b_operand(m, x, y, mma, rows);
     for (int i = 0; i < count; i++) {
-        const mc_reg *acc = factors[i].acc, *a = &factors[i].operands[first];
+        const mc_reg *acc = factors[i].acc, *a = &factors[i].operands[LANE_REGS * mma];
         builder_emit(m->b, (mc_reg){0}, m->arithmetic->real.pair->swapped,
                      MC_OPERANDS(V4(acc), V4(rows), V2(a), V4(acc)));
     }
@@ -139,7 +162,7 @@ static void emit_mma(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y
 
 static void emit_step(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y,
                       const sddmm_factor *factors, int count) {
-    for (int i = 0; i < m->arithmetic->mma; i++) emit_mma(m, x, y, factors, count, LANE_REGS * i);
+    for (int i = 0; i < m->arithmetic->mma; i++) emit_mma(m, x, y, factors, count, i);
 }
 
 /* Accumulators are sums. */

@@ -2,16 +2,18 @@
 #ifndef MC_SDDMM_REAL_H
 #define MC_SDDMM_REAL_H
 
-#include "parts/real/mma.h"
+#include "parts/real/form.h"
 
 typedef struct sddmm_real {
-    const real_pair *pair; /* the mma that multiplies: rows of A are its columns */
-    char docs[3][40];      /* what the contract says of each sddmm_matrix */
+    const real_pair *pair;    /* the mma that multiplies: rows of A are its columns */
+    real_form a_form, b_form; /* what its operands are made of */
+    char docs[3][40];         /* what the contract says of each sddmm_matrix */
 } sddmm_real;
 
 /* Scratch of what multiplies. */
 typedef struct sddmm_real_scratch {
-    mc_reg rounded[4]; /* B's operand, where that is not the words as loaded */
+    real_widener a, b;
+    mc_reg operand[4]; /* B's, where that is not the words as loaded */
 } sddmm_real_scratch;
 
 #endif

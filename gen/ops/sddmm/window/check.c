@@ -16,7 +16,7 @@ static void check_k(const window_plan *plan, mc_complaints *complaints) {
 
 static void check_interleave(const window_plan *plan, mc_complaints *complaints) {
     const sddmm_arithmetic *a = &plan->problem.arithmetic;
-    bool as_they_lie = a->kind->real && a->a_is_plain && !a->in_mma;
+    bool as_they_lie = a->kind->real && a->a_is_plain;
     if (plan->items.at_once > 1 && !as_they_lie)
         complain(complaints, F_INTERLEAVE,
                  "%d groups at once want floats of 16 bits, or of 8 with an mma of their own, not \"%s\"",
@@ -62,8 +62,7 @@ int window_registers(const window_plan *plan) {
     const sddmm_arithmetic *a = &p->arithmetic;
     int groups = plan->items.groups, octets = sddmm_octets(p), rows = sddmm_lane_rows(p);
     int panels = plan->prefetch && groups > 1 ? 2 : 1;
-    int held =
-        a->in_mma + ALWAYS + GROUP * groups + OCTET * octets + (plan->items.chunks > 1 ? SECOND_CHUNK : 0);
+    int held = ALWAYS + GROUP * groups + OCTET * octets + (plan->items.chunks > 1 ? SECOND_CHUNK : 0);
     held += (plan->items.at_once - 1) * (BESIDE + octets * a->accs);
     held += panels * octets * plan->items.chunks * a->steps * a->a_operands;
     if (p->mask == SDDMM_VALUES) held += FACTORS + 2 * rows * plan->items.at_once;
