@@ -108,7 +108,10 @@ npy columns8.npy '<f1' 1 2 '\x3c\x7b' # 1, 57344
 expect 0 'A of rows8.npy, B of columns8.npy' sddmm two.mtx --set arch=sm_89 --set lhs=e4m3 --set rhs=e5m2 --a rows8.npy --b columns8.npy --out c.npy
 holds f4 c.npy '2 -1 448 0 0 0 0 0 114688 -57344 25690112 0 0 0 0 0'
 expect 1 'A holds e4m3, must hold e5m2' sddmm two.mtx --set arch=sm_89 --set lhs=e5m2 --set rhs=e5m2 --a rows8.npy --b columns8.npy
-expect 2 'lhs: the mma for "e4m3" wants sm_89 or later' sddmm m.smtx --set lhs=e4m3 --set rhs=e4m3 --set arch=sm_80
+# GPUs without such an mma make f16 of them
+expect 0 'A of rows8.npy, B of columns8.npy' sddmm two.mtx --set arch=sm_80 --set lhs=e4m3 --set rhs=e5m2 --a rows8.npy --b columns8.npy --out c.npy
+holds f4 c.npy '2 -1 448 0 0 0 0 0 114688 -57344 25690112 0 0 0 0 0'
+for vec in 1 8 16; do expect 0 'verdict    within bounds' sddmm m.smtx --vec $vec --set lhs=e5m2 --set rhs=e4m3 --set arch=sm_86; done
 # Integers of A by floats: their values are exact, and files have them as integers
 spmm_mixed() { "$mcrun" spmm "$root/specs/spmm_s8f16.lua" --device sim "$@"; }
 for types in "s8 f16" "u8 f16" "s4 f16" "u4 bf16" "s8 bf16"; do

@@ -124,6 +124,7 @@ golden sddmm_l16r4 --set lhs=s16 --set groups=1 --set tile_k=128 --set k=300000 
 spec=$(dirname "$spec")/sddmm_f16.lua
 golden sddmm_f16
 golden sddmm_bf16 --set lhs=bf16 --set rhs=bf16 --set out=f32 --set scale=row --set mask=values --set vec=4 --set order=srbcrs16 --set k=200 --set lda=208 --set ldb=208 --set reads=lines --set lhs_in=shared
+golden sddmm_e4m3_as_f16 --arch sm_80 --set lhs=e4m3 --set rhs=e5m2 --set k=64 --set groups=1 --set tile_k=64
 spec=$(dirname "$spec")/sddmm_l8r8_window.lua
 golden sddmm_window
 golden sddmm_window_strides --set lhs=s16 --set rhs=s4 --set vec=4 --set order=srbcrs32 --set out=f32 --set scale=column --set mask=values --set k=384 --set tile_k=512 --set lda=400 --set window=600 --set warps=20 --set groups=2 --set prefetch=off --arch sm_90 --set overlap=on

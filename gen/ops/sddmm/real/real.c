@@ -116,6 +116,7 @@ static void declare(sddmm_multiplier *m) {
 
 static void emit_a_step(const sddmm_multiplier *m, const mc_reg *words, const mc_reg *operands) {
     const sddmm_arithmetic *a = m->arithmetic;
+    if (real_widens(a->real.a_form)) note(m->b, "values of A become %s", real_wide_name(a->real.a_form));
     for (int i = 0; i < a->a_words && !a->a_is_plain; i++) {
         if (real_widens(a->real.a_form))
             real_widen(&m->real.a, words[i], REAL_NEIGHBOURS, &operands[LANE_REGS * i]);
@@ -162,6 +163,8 @@ static void emit_mma(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y
 
 static void emit_step(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y,
                       const sddmm_factor *factors, int count) {
+    real_form form = m->arithmetic->real.b_form;
+    if (real_widens(form)) note(m->b, "values of B become %s", real_wide_name(form));
     for (int i = 0; i < m->arithmetic->mma; i++) emit_mma(m, x, y, factors, count, i);
 }
 
