@@ -220,13 +220,11 @@ static void test_sampled_floats(mc_diag *diag) {
         plan_problem p = test_usual(MC_OP_SDDMM);
         candidate_target target = target_of(pairs[i / 2].capability);
         candidate_list list;
-        bool exists = pairs[i / 2].capability >= 89 || mc_type_bits(pairs[i / 2].lhs) > 8;
         p.lhs = pairs[i / 2].lhs, p.rhs = pairs[i / 2].rhs, p.out = MC_F32, p.scale = MC_PER_NONE;
         p.layout = i % 2 ? MC_LAYOUT_ROWS : MC_LAYOUT_COLUMNS;
         test_complete(&p);
         mc_status status = candidates_find(&p, &target, NULL, 0, &list, diag);
-        CHECK((status == MC_OK && list.count > 0) == exists, "pair %zu: %s", i / 2, mc_diag_text(diag));
-        if (!exists) CHECK_TEXT(mc_diag_text(diag), "the mma for \"e5m2\" wants sm_89 or later");
+        CHECK(status == MC_OK && list.count > 0, "pair %zu: %s", i / 2, mc_diag_text(diag));
         mc_diag_clear(diag);
         for (size_t j = 0; j < list.count; j++)
             CHECK(strncmp(list.items[j].spec, "sddmm_f16", 9) == 0 ||

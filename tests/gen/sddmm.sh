@@ -133,7 +133,6 @@ expect 2 'rhs: lhs = "f16" takes rhs = "f16", not "bf16"' floats rhs=bf16
 expect 2 'rhs: lhs = "f16" takes rhs = "f16", not "s8"' floats rhs=s8
 expect 2 'rhs: lhs = "tf32" takes rhs = "tf32", not "f16"' floats lhs=tf32
 expect 2 'rhs: lhs = "e5m2" takes rhs = "e4m3" or "e5m2", not "f16"' floats lhs=e5m2 arch=sm_89
-expect 2 'lhs: the mma for "e4m3" wants sm_89 or later' floats lhs=e4m3 rhs=e5m2 arch=sm_86
 expect 2 'rhs: lhs = "s8" takes an integer, too, not "f16"' floats lhs=s8 scale=row
 expect 2 'out: "s32" holds sums of integers' floats out=s32
 expect 2 'scale: out = "s8" wants one: "tensor", "row" or "column"' floats out=s8
@@ -154,6 +153,12 @@ expect 0 "B: e5m2[n][ldb], columns of B" eight
 expect 0 "m16n8k32 instructions, a group and panel" eight -- --describe
 check "the mma's operand A are values of B" grep -q 'mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32' <(eight)
 expect 2 'rhs: lhs = "e4m3" takes rhs = "e4m3" or "e5m2", not "f16"' eight arch=sm_90 rhs=f16
+for arch in sm_80 sm_86 sm_90 sm_100; do
+    expect 0 "m16n8k16 instructions, a group and panel" eight arch=$arch -- --describe
+    check "$arch: both sides become f16" test "$(eight arch=$arch | grep -cE '// values of [AB] become f16')" -ge 2
+    check "$arch: there is no mma of 8 bits" test "$(eight arch=$arch | grep -c 'mma.sync.*e5m2')" = 0
+done
+expect 0 "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32" eight arch=sm_120
 expect 2 'tile_k: 512 with 2 groups leaves no registers' eight arch=sm_90 tile_k=512 k=512 prefetch=on reads=lines
 expect 0 'tile_k=512' eight tile_k=512 k=512 prefetch=on reads=lines
 
