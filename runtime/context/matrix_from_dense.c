@@ -132,7 +132,7 @@ static mc_status make_host(const dense_search *search, const int64_t *row_ptr, m
     const device_dense *data = &search->data;
     int64_t row_blocks = data->rows / data->vec;
     mc_status status =
-        mcrt_vsparse_create(data->type, data->vec, row_blocks, data->cols, search->vectors, host, diag);
+        mcrt_vsparse_outline(data->type, data->vec, row_blocks, data->cols, search->vectors, host, diag);
     for (int64_t b = 0; b <= row_blocks && status == MC_OK; b++) host->row_ptr[b] = row_ptr[b];
     return status;
 }

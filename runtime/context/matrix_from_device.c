@@ -47,8 +47,8 @@ static mc_status host_of_offsets(const mc_device_matrix_config *config, const in
     if (status == MC_OK && row_ptr[row_blocks] > 0 && config->col_idx == 0)
         status = mc_fail(diag, MC_USAGE, "col_idx is 0");
     if (status == MC_OK)
-        status = mcrt_vsparse_create(config->type, config->vec, row_blocks, patterns * config->cols,
-                                     row_ptr[row_blocks], host, diag);
+        status = mcrt_vsparse_outline(config->type, config->vec, row_blocks, patterns * config->cols,
+                                      row_ptr[row_blocks], host, diag);
     for (int64_t b = 0; b <= row_blocks && status == MC_OK; b++) host->row_ptr[b] = row_ptr[b];
     return status;
 }

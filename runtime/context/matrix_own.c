@@ -130,6 +130,7 @@ static mc_status fetch_columns(mc_matrix *matrix, mc_diag *diag) {
 
 mc_status matrix_complete(mc_matrix *matrix, mc_diag *diag) {
     if (matrix == NULL) return MC_OK;
-    mc_status status = matrix->has_columns ? MC_OK : fetch_columns(matrix, diag);
+    mc_status status = mcrt_vsparse_fill(&matrix->host, diag);
+    if (status == MC_OK && !matrix->has_columns) status = fetch_columns(matrix, diag);
     return status == MC_OK ? matrix_fetch_values(matrix, NULL, diag) : status;
 }

@@ -50,7 +50,9 @@ static mc_status check_digits(mc_matrix *matrix, const mc_vsparse *fresh, mc_dia
         if (p == matrix->own || packing_values(p) == NULL) continue;
         if (mc_type_is_real(fresh->type) || code_most(&p->slots.code) >= mc_type_max(fresh->type)) continue;
         status = matrix_complete(matrix, diag); /* for the column in the message */
-        if (status == MC_OK) status = code_check(&p->slots.code, fresh, diag);
+        mc_vsparse checked = matrix->host;
+        checked.values = fresh->values;
+        if (status == MC_OK) status = code_check(&p->slots.code, &checked, diag);
     }
     return status;
 }

@@ -8,8 +8,8 @@
 #include "matrix/random.h"
 #include "matrix/vsparse.h"
 
-mc_status mcrt_vsparse_create(mc_type type, int vec, int64_t row_blocks, int64_t cols, int64_t vectors,
-                              mc_vsparse *out, mc_diag *diag) {
+mc_status mcrt_vsparse_outline(mc_type type, int vec, int64_t row_blocks, int64_t cols, int64_t vectors,
+                               mc_vsparse *out, mc_diag *diag) {
     *out = (mc_vsparse){0};
     if (vec < 1) return mc_fail(diag, MC_USAGE, "vectors of %d elements: must be 1 or more", vec);
     mc_vsparse a = {.type = type,
@@ -19,14 +19,24 @@ mc_status mcrt_vsparse_create(mc_type type, int vec, int64_t row_blocks, int64_t
                     .row_blocks = row_blocks,
                     .vectors = vectors};
     a.row_ptr = mcrt_array(a.rows >= 0 && row_blocks < INT64_MAX ? row_blocks + 1 : -1, sizeof *a.row_ptr);
-    a.col_idx = mcrt_array(vectors, sizeof *a.col_idx);
-    a.values = mcrt_array(mc_type_size(type, mcrt_product(vectors, vec)), 1);
-    if (a.row_ptr && a.col_idx && a.values) {
-        *out = a;
-        return MC_OK;
-    }
-    mc_vsparse_free(&a);
-    return mcrt_no_memory(diag, vectors, "nonzero vectors");
+    if (a.row_ptr == NULL) return mcrt_no_memory(diag, row_blocks, "row blocks");
+    *out = a;
+    return MC_OK;
+}
+
+mc_status mcrt_vsparse_fill(mc_vsparse *a, mc_diag *diag) {
+    if (a->col_idx == NULL) a->col_idx = mcrt_array(a->vectors, sizeof *a->col_idx);
+    if (a->values == NULL) a->values = mcrt_array(mc_type_size(a->type, mcrt_product(a->vectors, a->vec)), 1);
+    if (a->col_idx && a->values) return MC_OK;
+    return mcrt_no_memory(diag, a->vectors, "nonzero vectors");
+}
+
+mc_status mcrt_vsparse_create(mc_type type, int vec, int64_t row_blocks, int64_t cols, int64_t vectors,
+                              mc_vsparse *out, mc_diag *diag) {
+    mc_status status = mcrt_vsparse_outline(type, vec, row_blocks, cols, vectors, out, diag);
+    if (status == MC_OK) status = mcrt_vsparse_fill(out, diag);
+    if (status != MC_OK) mc_vsparse_free(out);
+    return status;
 }
 
 int64_t mcrt_vsparse_longest(const mc_vsparse *a, int64_t first, int64_t count) {
