@@ -2,8 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "formats/sampled.h"
-#include "parts/fragment.h"
+#include "formats/sampled_items.h"
 #include "base/memory.h"
 #include "formats/format.h"
 #include "formats/order.h"
@@ -13,59 +12,36 @@
 
 extern const packed_format format_sampled_list, format_sampled_windows;
 
-/* Four elements of the array items. The kernel finds 0 in the last one; while the list is made it holds the
-   item's window. */
-typedef struct item {
-    int32_t block, first, count, window;
-} item;
-
-enum {
-    ITEM_FIELDS = sizeof(item) / sizeof(int32_t),
-    TENSOR_COPIES_BIT = 2, /* pair_bit: the bit that changes the halves of 128 bytes over there */
-};
-
-typedef struct plan {
-    const mc_vsparse *mask;
-    const mc_sampled *form;
-    int64_t *start; /* order_starts */
-} plan;
-
-static int64_t item_slots(const mc_sampled *form) { return (int64_t)form->groups * MC_SAMPLED_SLOTS; }
-/* Where the index of SLOT stands. */
-static int index_place(const mc_sampled *form, int slot) {
-    return sampled_run_place(slot, form->groups, form->run > 1 ? form->run : 1);
-}
-static int64_t windows_of(const mc_sampled *form, int64_t cols) {
-    return cols / form->window + (cols % form->window != 0);
-}
+enum { TENSOR_COPIES_BIT = 2 /* pair_bit: the bit that changes the halves of 128 bytes over there */ };
 
 /* -- Giving out the slots */
 
 /* The window of slot I of the row block; padding goes with the last vector. */
-static int64_t window_of(const plan *p, int64_t block, int64_t i) {
+static int64_t window_of(const sampled_plan *p, int64_t block, int64_t i) {
     int64_t first = p->mask->row_ptr[block], last = p->mask->row_ptr[block + 1] - 1;
     if (p->form->window <= 0) return 0;
     return p->mask->col_idx[first + i < last ? first + i : last] / p->form->window;
 }
 
 /* Slots of the item that begins with slot I of the row block. */
-static int64_t item_length(const plan *p, int64_t block, int64_t i) {
-    int64_t left = p->start[block + 1] - p->start[block] - i, most = item_slots(p->form), count = 1;
+static int64_t item_length(const sampled_plan *p, int64_t block, int64_t i) {
+    int64_t left = p->start[block + 1] - p->start[block] - i, most = sampled_item_slots(p->form), count = 1;
     if (most > left) most = left;
     while (count < most && window_of(p, block, i + count) == window_of(p, block, i)) count++;
     return count;
 }
 
 /* In the order of row blocks that take turns. */
-static void list_turns(const plan *p, item *items) {
-    int64_t turn = p->form->turn, most = item_slots(p->form), blocks = p->mask->row_blocks;
+static void list_turns(const sampled_plan *p, sampled_entry *items) {
+    int64_t turn = p->form->turn, most = sampled_item_slots(p->form), blocks = p->mask->row_blocks;
     for (int64_t first = 0; first < blocks; first += turn) {
         bool more = true;
         for (int64_t i = 0; more; i += most) {
             more = false;
             for (int64_t b = first; b < first + turn && b < blocks; b++) {
                 if (i >= p->start[b + 1] - p->start[b]) continue;
-                *items++ = (item){(int32_t)b, (int32_t)(p->start[b] + i), (int32_t)item_length(p, b, i), 0};
+                *items++ =
+                    (sampled_entry){(int32_t)b, (int32_t)(p->start[b] + i), (int32_t)item_length(p, b, i), 0};
                 more = true;
             }
         }
@@ -73,14 +49,14 @@ static void list_turns(const plan *p, item *items) {
 }
 
 /* The number of items, which are put into ITEMS if that is not NULL. */
-static int64_t list_items(const plan *p, item *items) {
+static int64_t list_items(const sampled_plan *p, sampled_entry *items) {
     int64_t listed = 0, count;
     for (int64_t b = 0; b < p->mask->row_blocks; b++)
         for (int64_t i = 0; i < p->start[b + 1] - p->start[b]; i += count) {
             count = item_length(p, b, i);
             if (items)
-                items[listed] = (item){(int32_t)b, (int32_t)(p->start[b] + i), (int32_t)count,
-                                       (int32_t)window_of(p, b, i)};
+                items[listed] = (sampled_entry){(int32_t)b, (int32_t)(p->start[b] + i), (int32_t)count,
+                                                (int32_t)window_of(p, b, i)};
             listed++;
         }
     return listed;
@@ -88,25 +64,25 @@ static int64_t list_items(const plan *p, item *items) {
 
 /* By window; slots ascend with row blocks, and inside them with columns. */
 static int compare_items(const void *a, const void *b) {
-    const item *x = a, *y = b;
+    const sampled_entry *x = a, *y = b;
     if (x->window != y->window) return x->window < y->window ? -1 : 1;
     return (x->first > y->first) - (x->first < y->first);
 }
 
 /* By window, there the longest first, and where they are equally long as above. */
 static int compare_lengths(const void *a, const void *b) {
-    const item *x = a, *y = b;
+    const sampled_entry *x = a, *y = b;
     if (x->window != y->window || x->count == y->count) return compare_items(a, b);
     return x->count > y->count ? -1 : 1;
 }
 
 /* WINDOW_PTR (NULL: not wanted) receives the first item of each window. */
-static void put_items(const plan *p, item *items, int64_t count, int32_t *window_ptr) {
+static void put_items(const sampled_plan *p, sampled_entry *items, int64_t count, int32_t *window_ptr) {
     if (p->form->turn > 1) list_turns(p, items);
     else list_items(p, items);
     if (p->form->window > 0)
         qsort(items, (size_t)count, sizeof *items, p->form->windows ? compare_lengths : compare_items);
-    for (int64_t w = 0, i = 0; window_ptr && w <= windows_of(p->form, p->mask->cols); w++) {
+    for (int64_t w = 0, i = 0; window_ptr && w <= sampled_windows(p->form, p->mask->cols); w++) {
         while (i < count && items[i].window < w) i++;
         window_ptr[w] = (int32_t)i;
     }
@@ -114,16 +90,17 @@ static void put_items(const plan *p, item *items, int64_t count, int32_t *window
 }
 
 /* COLUMNS of an item, with -1 for padding and for what is beyond its slots. */
-static void put_columns(const plan *p, const item *it, int32_t *columns) {
+static void put_columns(const sampled_plan *p, const sampled_entry *it, int32_t *columns) {
     int64_t block = it->block, vector = p->mask->row_ptr[block] + it->first - p->start[block];
-    for (int64_t i = 0; i < item_slots(p->form); i++) {
+    for (int64_t i = 0; i < sampled_item_slots(p->form); i++) {
         bool used = i < it->count && vector + i < p->mask->row_ptr[block + 1];
         columns[i] = used ? p->mask->col_idx[vector + i] : -1;
     }
 }
 
 /* COLUMNS in the rows of the item's mma. */
-static void put_indices(const plan *p, const item *it, const int32_t *columns, int32_t *indices) {
+static void put_indices(const sampled_plan *p, const sampled_entry *it, const int32_t *columns,
+                        int32_t *indices) {
     const mc_sampled *form = p->form;
     const int64_t window = window_of(p, it->block, it->first - p->start[it->block]);
     if (form->windows)
@@ -133,20 +110,21 @@ static void put_indices(const plan *p, const item *it, const int32_t *columns, i
                                             .pair_bit = form->pair_bit},
                             columns, indices);
     else
-        for (int i = 0; i < item_slots(form); i++) indices[index_place(form, i)] = columns[i];
+        for (int i = 0; i < sampled_item_slots(form); i++) indices[sampled_list_place(form, i)] = columns[i];
 }
 
-static void put_all_indices(const plan *p, const item *items, int64_t count, int32_t *col_idx) {
+static void put_all_indices(const sampled_plan *p, const sampled_entry *items, int64_t count,
+                            int32_t *col_idx) {
     int32_t columns[SAMPLED_MAX_ITEM];
     for (int64_t n = 0; n < count; n++) {
         put_columns(p, &items[n], columns);
-        put_indices(p, &items[n], columns, col_idx + n * item_slots(p->form));
+        put_indices(p, &items[n], columns, col_idx + n * sampled_item_slots(p->form));
     }
 }
 
 /* -- Packing */
 
-static mc_status check_form(const mc_sampled *form, mc_diag *diag) {
+mc_status sampled_check_form(const mc_sampled *form, mc_diag *diag) {
     if (form->groups != 1 && form->groups != 2 && form->groups != 4 && form->groups != 8)
         return mc_fail(diag, MC_USAGE, "items of %d groups: must be 1, 2, 4 or 8", form->groups);
     if (form->run != 0 && form->run != 1 && form->run != 2 && (form->run != 4 || form->groups == 1))
@@ -180,18 +158,20 @@ static mc_status check_mask(const mc_vsparse *mask, const mc_sampled *form, mc_d
     return MC_OK;
 }
 
-static mc_status plan_open(plan *p, const mc_vsparse *mask, const mc_sampled *form, mc_diag *diag) {
-    *p = (plan){.mask = mask, .form = form};
-    mc_status status = check_form(form, diag);
+mc_status sampled_plan_open(sampled_plan *p, const mc_vsparse *mask, const mc_sampled *form, mc_diag *diag) {
+    *p = (sampled_plan){.mask = mask, .form = form};
+    mc_status status = sampled_check_form(form, diag);
     if (status == MC_OK) status = check_mask(mask, form, diag);
     return status == MC_OK ? order_starts(mask, form->order, &p->start, diag) : status;
 }
 
-static mc_status pack_pattern(const plan *p, mc_packed *packed, mc_diag *diag) {
-    int64_t count = list_items(p, NULL), windows = p->form->windows ? windows_of(p->form, p->mask->cols) : 0;
-    mc_status status = packed_add(packed, "items", MC_S32, count * ITEM_FIELDS, diag);
+mc_status sampled_put_pattern(const sampled_plan *p, mc_packed *packed, mc_diag *diag) {
+    int64_t count = list_items(p, NULL),
+            windows = p->form->windows ? sampled_windows(p->form, p->mask->cols) : 0;
+    mc_status status = packed_add(packed, "items", MC_S32, count * SAMPLED_ITEM_FIELDS, diag);
     if (status == MC_OK)
-        status = packed_add(packed, "col_idx", MC_S32, mcrt_product(count, item_slots(p->form)), diag);
+        status =
+            packed_add(packed, "col_idx", MC_S32, mcrt_product(count, sampled_item_slots(p->form)), diag);
     if (status == MC_OK && p->form->windows)
         status = packed_add(packed, "window_ptr", MC_S32, windows + 1, diag);
     if (status != MC_OK) return status;
@@ -200,20 +180,19 @@ static mc_status pack_pattern(const plan *p, mc_packed *packed, mc_diag *diag) {
     return MC_OK;
 }
 
-/* Elements of C. */
-static int64_t value_count(const plan *p) { return p->start[p->mask->row_blocks] * p->mask->vec; }
+int64_t sampled_value_count(const sampled_plan *p) { return p->start[p->mask->row_blocks] * p->mask->vec; }
 
-static void put_values(const plan *p, float *values) {
+static void put_values(const sampled_plan *p, float *values) {
     order_put(p->mask, p->form->order, p->start, MC_F32, p->mask->values, values);
 }
 
 mc_status mc_sampled_pack(const mc_vsparse *mask, const mc_sampled *form, mc_packed *packed, mc_diag *diag) {
-    plan p;
+    sampled_plan p;
     *packed = (mc_packed){0};
-    mc_status status = plan_open(&p, mask, form, diag);
-    if (status == MC_OK) status = pack_pattern(&p, packed, diag);
+    mc_status status = sampled_plan_open(&p, mask, form, diag);
+    if (status == MC_OK) status = sampled_put_pattern(&p, packed, diag);
     if (status == MC_OK && form->values)
-        status = packed_add(packed, "mask_values", MC_F32, value_count(&p), diag);
+        status = packed_add(packed, "mask_values", MC_F32, sampled_value_count(&p), diag);
     if (status == MC_OK && form->values) put_values(&p, packed->arrays[packed->array_count - 1].data);
     free(p.start);
     if (status != MC_OK) mc_packed_free(packed);
@@ -222,7 +201,7 @@ mc_status mc_sampled_pack(const mc_vsparse *mask, const mc_sampled *form, mc_pac
 
 int64_t mc_sampled_items(const mc_packed *packed) {
     const mc_packed_array *items = mc_packed_find(packed, "items");
-    return items ? items->count / ITEM_FIELDS : 0;
+    return items ? items->count / SAMPLED_ITEM_FIELDS : 0;
 }
 
 int64_t mc_sampled_longest(const mc_packed *packed) {
@@ -238,211 +217,17 @@ int64_t mc_sampled_longest(const mc_packed *packed) {
 
 mc_status mc_sampled_pack_values(const mc_vsparse *mask, const mc_sampled *form, mc_packed *packed,
                                  mc_diag *diag) {
-    plan p;
+    sampled_plan p;
     mc_packed pattern = {0};
     const mc_packed_array *values = NULL;
-    mc_status status = plan_open(&p, mask, form, diag);
-    if (status == MC_OK) status = pack_pattern(&p, &pattern, diag);
+    mc_status status = sampled_plan_open(&p, mask, form, diag);
+    if (status == MC_OK) status = sampled_put_pattern(&p, &pattern, diag);
     if (status == MC_OK) status = packed_check_same(packed, &pattern, "this mask", diag);
     if (status == MC_OK && form->values)
-        status = packed_get(packed, "mask_values", MC_F32, value_count(&p), &values, diag);
+        status = packed_get(packed, "mask_values", MC_F32, sampled_value_count(&p), &values, diag);
     if (status == MC_OK && form->values) put_values(&p, values->data);
     mc_packed_free(&pattern);
     free(p.start);
-    return status;
-}
-
-/* -- Unpacking */
-
-typedef struct source {
-    const mc_sampled *form;
-    const item *items;
-    int64_t count;
-    int32_t *columns; /* [item][slot]; -1: none */
-    int64_t row_blocks, cols;
-} source;
-
-static int32_t column_at(const source *s, int64_t n, int i) {
-    return s->columns[n * item_slots(s->form) + i];
-}
-
-static mc_status check_item(const source *s, int64_t n, mc_diag *diag) {
-    const item *it = &s->items[n];
-    if (it->block < 0 || it->block >= s->row_blocks)
-        return mc_fail(diag, MC_FORMAT, "item %" PRId64 " is of row block %" PRId32 " of %" PRId64, n,
-                       it->block, s->row_blocks);
-    if (it->count < 1 || it->count > item_slots(s->form))
-        return mc_fail(diag, MC_FORMAT, "item %" PRId64 " has %" PRId32 " slots, must have 1 to %" PRId64, n,
-                       it->count, item_slots(s->form));
-    return MC_OK;
-}
-
-/* COUNT receives the vectors of each row block. */
-static mc_status count_vectors(const source *s, int64_t *count, mc_diag *diag) {
-    for (int64_t n = 0; n < s->count; n++) {
-        mc_status status = check_item(s, n, diag);
-        if (status != MC_OK) return status;
-        for (int i = 0; i < s->items[n].count; i++) {
-            int32_t col = column_at(s, n, i);
-            if (col < -1 || col >= s->cols)
-                return mc_fail(diag, MC_FORMAT,
-                               "slot %d of item %" PRId64 " has column %" PRId32 " of %" PRId64, i, n, col,
-                               s->cols);
-            count[s->items[n].block] += col >= 0;
-        }
-    }
-    return MC_OK;
-}
-
-static mc_status take_columns(const source *s, const int64_t *start, mc_vsparse *mask, mc_diag *diag) {
-    memset(mask->col_idx, -1, (size_t)mask->vectors * sizeof *mask->col_idx);
-    for (int64_t n = 0; n < s->count; n++) {
-        int64_t block = s->items[n].block, vector = mask->row_ptr[block] + s->items[n].first - start[block];
-        for (int i = 0; i < s->items[n].count; i++) {
-            int32_t col = column_at(s, n, i);
-            if (col < 0) continue;
-            if (vector + i < mask->row_ptr[block] || vector + i >= mask->row_ptr[block + 1])
-                return mc_fail(diag, MC_FORMAT,
-                               "slot %d of item %" PRId64 " holds a vector, but is none of the %" PRId64
-                               " that row block %" PRId64 " has",
-                               i, n, mask->row_ptr[block + 1] - mask->row_ptr[block], block);
-            mask->col_idx[vector + i] = col;
-        }
-    }
-    return MC_OK;
-}
-
-/* A slot that no item has is one with column -1 here. */
-static mc_status check_ascending(const mc_vsparse *mask, mc_diag *diag) {
-    for (int64_t b = 0; b < mask->row_blocks; b++) {
-        int32_t before = -1;
-        for (int64_t v = mask->row_ptr[b]; v < mask->row_ptr[b + 1]; before = mask->col_idx[v++])
-            if (mask->col_idx[v] <= before)
-                return mc_fail(diag, MC_FORMAT,
-                               "vector %" PRId64 " of row block %" PRId64 " has column %" PRId32
-                               " after column %" PRId32 ": columns must ascend",
-                               v - mask->row_ptr[b], b, mask->col_idx[v], before);
-    }
-    return MC_OK;
-}
-
-/* The values of C's vectors; those of its padding must be 0. */
-static mc_status take_values(const plan *p, const mc_packed *packed, mc_vsparse *mask, mc_diag *diag) {
-    const mc_packed_array *array;
-    mc_status status = packed_get(packed, "mask_values", MC_F32, value_count(p), &array, diag);
-    if (status != MC_OK) return status;
-    const uint32_t *values = array->data;
-    for (int64_t b = 0; b < mask->row_blocks; b++)
-        for (int64_t slot = p->start[b]; slot < p->start[b + 1]; slot++) {
-            int64_t vector = mask->row_ptr[b] + slot - p->start[b];
-            for (int r = 0; r < mask->vec; r++) {
-                int64_t place = order_place(p->form->order, mask->vec, slot, r);
-                if (vector < mask->row_ptr[b + 1]) mc_vsparse_set_value(mask, vector, r, values[place]);
-                else if (values[place] != 0)
-                    return mc_fail(diag, MC_FORMAT, "mask_values[%" PRId64 "] is of padding and must be 0",
-                                   place);
-            }
-        }
-    return MC_OK;
-}
-
-/* MASK has its row_ptr. What its columns do not say (places, padding, how slots are given out) is right if
-   packing it again gives the same. */
-static mc_status take_all(const source *s, const mc_packed *packed, mc_vsparse *mask, mc_diag *diag) {
-    plan p;
-    mc_packed again = {0};
-    mc_status status = plan_open(&p, mask, s->form, diag);
-    if (status == MC_OK) status = take_columns(s, p.start, mask, diag);
-    if (status == MC_OK) status = check_ascending(mask, diag);
-    if (status == MC_OK) status = pack_pattern(&p, &again, diag);
-    if (status == MC_OK) status = packed_check_same(packed, &again, "the mask that the columns make", diag);
-    if (status == MC_OK && s->form->values) status = take_values(&p, packed, mask, diag);
-    mc_packed_free(&again);
-    free(p.start);
-    return status;
-}
-
-static mc_status unpack_counted(const source *s, const mc_packed *packed, int vec, const int64_t *count,
-                                mc_vsparse *mask, mc_diag *diag) {
-    int64_t vectors = 0;
-    for (int64_t b = 0; b < s->row_blocks; b++) vectors += count[b];
-    mc_status status = mcrt_vsparse_create(MC_F32, vec, s->row_blocks, s->cols, vectors, mask, diag);
-    if (status != MC_OK) return status;
-    for (int64_t b = 0; b < s->row_blocks; b++) mask->row_ptr[b + 1] = mask->row_ptr[b] + count[b];
-    status = take_all(s, packed, mask, diag);
-    if (status != MC_OK) mc_vsparse_free(mask);
-    return status;
-}
-
-static mc_status find_items(const mc_packed *packed, source *s, mc_diag *diag) {
-    const mc_packed_array *items;
-    mc_status status = packed_get(packed, "items", MC_S32, -1, &items, diag);
-    if (status != MC_OK) return status;
-    if (items->count % ITEM_FIELDS != 0)
-        return mc_fail(diag, MC_FORMAT, "items has %" PRId64 " elements, must have %d for each item",
-                       items->count, (int)ITEM_FIELDS);
-    s->items = items->data;
-    s->count = items->count / ITEM_FIELDS;
-    return MC_OK;
-}
-
-static void get_listed(const source *s, const int32_t *col_idx) {
-    int64_t slots = item_slots(s->form);
-    for (int64_t i = 0; i < s->count * slots; i++)
-        s->columns[i] = col_idx[i - i % slots + index_place(s->form, (int)(i % slots))];
-}
-
-/* WINDOW_PTR may hold anything: what is taken from it is compared in the end. */
-static mc_status get_windowed(const source *s, const int32_t *col_idx, const int32_t *window_ptr,
-                              mc_diag *diag) {
-    int64_t slots = item_slots(s->form), windows = windows_of(s->form, s->cols), w = 0;
-    mc_status status = MC_OK;
-    for (int64_t n = 0; n < s->count && status == MC_OK; n++) {
-        while (w + 1 < windows && window_ptr[w + 1] <= n) w++;
-        const sampled_item of = {
-            .groups = s->form->groups, .first_column = w * s->form->window, .number = n, .cols = s->cols};
-        status = sampled_get_entries(&of, col_idx + n * slots, s->columns + n * slots, diag);
-    }
-    return status;
-}
-
-/* s->columns, malloc'ed. */
-static mc_status get_columns(const mc_packed *packed, source *s, mc_diag *diag) {
-    const mc_packed_array *col_idx, *window_ptr = NULL;
-    int64_t slots = mcrt_product(s->count, item_slots(s->form));
-    mc_status status = packed_get(packed, "col_idx", MC_S32, slots, &col_idx, diag);
-    if (status == MC_OK && s->form->windows)
-        status =
-            packed_get(packed, "window_ptr", MC_S32, windows_of(s->form, s->cols) + 1, &window_ptr, diag);
-    if (status != MC_OK) return status;
-    s->columns = mcrt_array(slots, sizeof *s->columns);
-    if (!s->columns) return mcrt_no_memory(diag, slots, "slots");
-    if (window_ptr) return get_windowed(s, col_idx->data, window_ptr->data, diag);
-    get_listed(s, col_idx->data);
-    return MC_OK;
-}
-
-static mc_status unpack_source(source *s, const mc_packed *packed, int vec, mc_vsparse *mask, mc_diag *diag) {
-    int64_t *count = mcrt_array(s->row_blocks, sizeof *count);
-    if (!count) return mcrt_no_memory(diag, s->row_blocks, "row blocks");
-    mc_status status = count_vectors(s, count, diag);
-    if (status == MC_OK) status = unpack_counted(s, packed, vec, count, mask, diag);
-    free(count);
-    return status;
-}
-
-mc_status mc_sampled_unpack(const mc_packed *packed, int vec, const mc_sampled *form, int64_t rows,
-                            int64_t cols, mc_vsparse *mask, mc_diag *diag) {
-    source s = {.form = form, .cols = cols};
-    *mask = (mc_vsparse){0};
-    mc_status status = packed_check_shape(vec, rows, cols, diag);
-    if (status == MC_OK) status = check_form(form, diag);
-    if (status == MC_OK) status = find_items(packed, &s, diag);
-    if (status != MC_OK) return status;
-    s.row_blocks = rows / vec;
-    status = get_columns(packed, &s, diag);
-    if (status == MC_OK) status = unpack_source(&s, packed, vec, mask, diag);
-    free(s.columns);
     return status;
 }
 
