@@ -81,7 +81,8 @@ static mc_status check_ascending(const mc_vsparse *mask, mc_diag *diag) {
 }
 
 /* The values of C's vectors; those of its padding must be 0. */
-static mc_status take_values(const sampled_plan *p, const mc_packed *packed, mc_vsparse *mask, mc_diag *diag) {
+static mc_status take_values(const sampled_plan *p, const mc_packed *packed, mc_vsparse *mask,
+                             mc_diag *diag) {
     const mc_packed_array *array;
     mc_status status = packed_get(packed, "mask_values", MC_F32, sampled_value_count(p), &array, diag);
     if (status != MC_OK) return status;
@@ -166,8 +167,8 @@ static mc_status get_columns(const mc_packed *packed, source *s, mc_diag *diag) 
     int64_t slots = mcrt_product(s->count, sampled_item_slots(s->form));
     mc_status status = packed_get(packed, "col_idx", MC_S32, slots, &col_idx, diag);
     if (status == MC_OK && s->form->windows)
-        status =
-            packed_get(packed, "window_ptr", MC_S32, sampled_windows(s->form, s->cols) + 1, &window_ptr, diag);
+        status = packed_get(packed, "window_ptr", MC_S32, sampled_windows(s->form, s->cols) + 1, &window_ptr,
+                            diag);
     if (status != MC_OK) return status;
     s->columns = mcrt_array(slots, sizeof *s->columns);
     if (!s->columns) return mcrt_no_memory(diag, slots, "slots");
