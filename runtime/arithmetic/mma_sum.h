@@ -27,7 +27,7 @@ bool mma_form_of(mc_type a, mc_type b, mma_form *form);
 /* What kernels make of a side's values of type STORED before an mma multiplies them: f16 of floats of 8 bits
    where they have HALVES, others as they are. */
 mc_type mma_operand_type(mc_type stored, bool halves);
-/* The bits of such an operand of type TYPE, of a value ELEMENT of type STORED, which may be an integer. */
+/* The bits of the operand, of type TYPE, that ELEMENT becomes. Its type STORED may be one of integers. */
 uint32_t mma_factor(mc_type stored, mc_type type, int64_t element);
 
 /* X + Y of f32, rounded to nearest even as by add.rn.f32; a NaN is the canonical one, 0x7fffffff. */

@@ -38,8 +38,8 @@ struct mc_matrix {
     matrix_packing *packings;
     bool device_values; /* values came from device memory: those of `host` may be older */
     /* Of a matrix made from device memory (matrix_own.c), else 0: its pattern, and its values in BCRS order,
-       as the last of the packings, which no kernel reads. `host` has row_ptr; columns, and room for
-       both, when they are wanted, the values as above. */
+       as the last of the packings, which no kernel reads.`host` has row_ptr, and columns and values once
+       somebody has wanted them, the values as above. */
     mc_address offsets, columns; /* s32[row_blocks + 1], s32[vectors] */
     matrix_packing *own;
     bool has_columns; /* `host` does */
@@ -70,6 +70,8 @@ void matrix_unpack(mc_matrix *matrix, matrix_packing *packing);
 /* MATRIX's host side gets what it lacks, and the newest values. Between context_enter and context_leave; NULL
    is fine. */
 mc_status matrix_complete(mc_matrix *matrix, mc_diag *diag);
+/* Its columns alone. */
+mc_status matrix_fetch_columns(mc_matrix *matrix, mc_diag *diag);
 
 /* The array that holds PACKING's values, or NULL: a mask's pattern alone has none. */
 const mc_packed_array *packing_values(const matrix_packing *packing);

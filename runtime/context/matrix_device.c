@@ -276,12 +276,15 @@ static mc_status read_packing(mc_matrix *matrix, const matrix_packing *packing, 
 
 /* They lie as the host side has them. */
 static mc_status read_own(mc_matrix *matrix, mc_diag *diag) {
-    const mc_vsparse *host = &matrix->host;
+    mc_vsparse *host = &matrix->host;
+    const int64_t bytes = mc_type_size(host->type, host->vectors * host->vec);
     void *stream = NULL;
+    if (host->values == NULL) host->values = mcrt_array(bytes, 1);
+    if (host->values == NULL) return mcrt_no_memory(diag, host->vectors, "nonzero vectors");
     mc_status status = mc_device_own_stream(matrix->context->device, &stream, diag);
     if (status != MC_OK) return status;
-    return mc_device_read_on(matrix->context->device, matrix_own_values(matrix), host->values,
-                             (size_t)mc_type_size(host->type, host->vectors * host->vec), stream, diag);
+    return mc_device_read_on(matrix->context->device, matrix_own_values(matrix), host->values, (size_t)bytes,
+                             stream, diag);
 }
 
 mc_status matrix_fetch_values(mc_matrix *matrix, const matrix_packing *except, mc_diag *diag) {

@@ -117,20 +117,23 @@ void matrix_free_own(mc_matrix *matrix) {
 
 /* -- The host side ------------------------------------------------------------------------------------ */
 
-static mc_status fetch_columns(mc_matrix *matrix, mc_diag *diag) {
+mc_status matrix_fetch_columns(mc_matrix *matrix, mc_diag *diag) {
     mc_device *device = matrix->context->device;
+    mc_vsparse *host = &matrix->host;
     void *stream = NULL;
+    if (matrix->has_columns) return MC_OK;
+    if (host->col_idx == NULL) host->col_idx = mcrt_array(host->vectors, sizeof *host->col_idx);
+    if (host->col_idx == NULL) return mcrt_no_memory(diag, host->vectors, "nonzero vectors");
     mc_status status = mc_device_own_stream(device, &stream, diag);
     if (status == MC_OK)
-        status = mc_device_read_on(device, matrix->columns, matrix->host.col_idx,
-                                   (size_t)matrix->host.vectors * sizeof *matrix->host.col_idx, stream, diag);
+        status = mc_device_read_on(device, matrix->columns, host->col_idx,
+                                   (size_t)host->vectors * sizeof *host->col_idx, stream, diag);
     matrix->has_columns = status == MC_OK;
     return status;
 }
 
 mc_status matrix_complete(mc_matrix *matrix, mc_diag *diag) {
     if (matrix == NULL) return MC_OK;
-    mc_status status = mcrt_vsparse_fill(&matrix->host, diag);
-    if (status == MC_OK && !matrix->has_columns) status = fetch_columns(matrix, diag);
+    mc_status status = matrix_fetch_columns(matrix, diag);
     return status == MC_OK ? matrix_fetch_values(matrix, NULL, diag) : status;
 }

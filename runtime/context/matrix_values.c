@@ -49,9 +49,9 @@ static mc_status check_digits(mc_matrix *matrix, const mc_vsparse *fresh, mc_dia
     for (const matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next) {
         if (p == matrix->own || packing_values(p) == NULL) continue;
         if (mc_type_is_real(fresh->type) || code_most(&p->slots.code) >= mc_type_max(fresh->type)) continue;
-        status = matrix_complete(matrix, diag); /* for the column in the message */
-        mc_vsparse checked = matrix->host;
-        checked.values = fresh->values;
+        status = matrix_fetch_columns(matrix, diag); /* for the message */
+        mc_vsparse checked = *fresh;
+        checked.col_idx = matrix->host.col_idx;
         if (status == MC_OK) status = code_check(&p->slots.code, &checked, diag);
     }
     return status;
@@ -81,6 +81,15 @@ static mc_status replace_own(mc_matrix *matrix, const mc_vsparse *fresh, void *s
 
 /* -- The whole */
 
+/* The pattern, without values. */
+static mc_vsparse pattern_of(mc_matrix *matrix) {
+    pthread_mutex_lock(&matrix->lock); /* columns may be on their way */
+    mc_vsparse pattern = matrix->host;
+    pthread_mutex_unlock(&matrix->lock);
+    pattern.values = NULL;
+    return pattern;
+}
+
 /* FRESH's values become the matrix's, and FRESH has the old ones; on failure nothing changes hands. */
 static mc_status replace_values(mc_matrix *matrix, mc_vsparse *fresh, void *stream, mc_diag *diag) {
     pthread_mutex_lock(&matrix->lock);
@@ -101,7 +110,7 @@ mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, void *stre
     if (values == NULL && count > 0) return mc_fail(diag, MC_USAGE, "values is NULL");
     mc_status status = matrix_check_values(matrix->host.type, values, count, diag);
     if (status != MC_OK) return status;
-    mc_vsparse fresh = matrix->host; /* the same pattern */
+    mc_vsparse fresh = pattern_of(matrix);
     fresh.values = mcrt_array(bytes, 1);
     if (fresh.values == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     if (bytes > 0) memcpy(fresh.values, values, (size_t)bytes);

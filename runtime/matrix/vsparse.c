@@ -24,19 +24,15 @@ mc_status mcrt_vsparse_outline(mc_type type, int vec, int64_t row_blocks, int64_
     return MC_OK;
 }
 
-mc_status mcrt_vsparse_fill(mc_vsparse *a, mc_diag *diag) {
-    if (a->col_idx == NULL) a->col_idx = mcrt_array(a->vectors, sizeof *a->col_idx);
-    if (a->values == NULL) a->values = mcrt_array(mc_type_size(a->type, mcrt_product(a->vectors, a->vec)), 1);
-    if (a->col_idx && a->values) return MC_OK;
-    return mcrt_no_memory(diag, a->vectors, "nonzero vectors");
-}
-
 mc_status mcrt_vsparse_create(mc_type type, int vec, int64_t row_blocks, int64_t cols, int64_t vectors,
                               mc_vsparse *out, mc_diag *diag) {
     mc_status status = mcrt_vsparse_outline(type, vec, row_blocks, cols, vectors, out, diag);
-    if (status == MC_OK) status = mcrt_vsparse_fill(out, diag);
-    if (status != MC_OK) mc_vsparse_free(out);
-    return status;
+    if (status != MC_OK) return status;
+    out->col_idx = mcrt_array(vectors, sizeof *out->col_idx);
+    out->values = mcrt_array(mc_type_size(type, mcrt_product(vectors, vec)), 1);
+    if (out->col_idx && out->values) return MC_OK;
+    mc_vsparse_free(out);
+    return mcrt_no_memory(diag, vectors, "nonzero vectors");
 }
 
 int64_t mcrt_vsparse_longest(const mc_vsparse *a, int64_t first, int64_t count) {

@@ -53,13 +53,11 @@ MC_API mc_status mc_vsparse_take_csr(mc_vsparse *a, const mc_csr *csr, double sc
    LDB. */
 MC_API mc_problem mc_problem_of(const mc_vsparse *a, int64_t n, int64_t ldb);
 
-/* A matrix of ROW_BLOCKS * VEC rows with zeroed row_ptr, and neither columns nor values yet. On failure *OUT
-   is zeroed. MC_USAGE for a vector length below 1. */
+/* A matrix of ROW_BLOCKS * VEC rows with a zeroed row_ptr; col_idx and values are NULL. On failure *OUT is
+   zeroed. MC_USAGE for a vector length below 1. */
 mc_status mcrt_vsparse_outline(mc_type type, int vec, int64_t row_blocks, int64_t cols, int64_t vectors,
                                mc_vsparse *out, mc_diag *diag);
-/* Zeroed arrays of columns and values, of those that A has not. */
-mc_status mcrt_vsparse_fill(mc_vsparse *a, mc_diag *diag);
-/* Both. On failure *OUT is zeroed. */
+/* The same with zeroed col_idx and values. */
 mc_status mcrt_vsparse_create(mc_type type, int vec, int64_t row_blocks, int64_t cols, int64_t vectors,
                               mc_vsparse *out, mc_diag *diag);
 

@@ -278,16 +278,16 @@ sddmm_list() {
         echo "$arch 0 tf32.tall --set vec=16 --set lhs=tf32 --set rhs=tf32 --set out=f32 --set groups=2 --set tile_k=64 --set mask=values --set order=srbcrs32"
         echo "$arch 0 tf32.window --set lhs=tf32 --set rhs=tf32 --set out=bf16 --set method=window --set k=128 --set tile_k=128 --set window=128 --set warps=12 --set groups=2"
         echo "$arch 0 tf32.dense --set lhs=tf32 --set rhs=tf32 --set out=f32 --set method=dense --set k=128 --set reads=chunks --set groups=4 --set tile_k=256 --set prefetch=on --set warps=4"
-        if [ $j -gt 4 ]; then # from sm_89 on
-            for floats in "e4m3 e4m3" "e4m3 e5m2" "e5m2 e4m3" "e5m2 e5m2"; do
-                lhs=${floats% *} rhs=${floats#* }
-                echo "$arch 0 $lhs$rhs --set lhs=$lhs --set rhs=$rhs --set out=f16 --set groups=2 --set tile_k=128 ${singles[i % 4]}"
-                echo "$arch 0 $lhs$rhs.window --set lhs=$lhs --set rhs=$rhs --set out=f32 --set method=window --set k=256 --set tile_k=256 --set window=128 --set warps=8 --set groups=2"
-                echo "$arch 0 $lhs$rhs.dense --set lhs=$lhs --set rhs=$rhs --set out=f16 --set method=dense --set k=256 --set reads=chunks --set groups=4 --set tile_k=256 --set prefetch=on --set warps=4"
-            done
-            echo "$arch 0 e4m3.lines --set lhs=e4m3 --set rhs=e4m3 --set out=e5m2 --set groups=2 --set tile_k=256 --set reads=lines --set lhs_in=shared"
-            echo "$arch 0 e5m2.tall --set vec=16 --set lhs=e5m2 --set rhs=e5m2 --set out=e4m3 --set groups=2 --set tile_k=128 --set mask=values --set order=srbcrs32"
-        fi
+        local bytes= # results of 8 bits: from sm_89 on
+        [ $j -le 4 ] || bytes=e4m3
+        for floats in "e4m3 e4m3" "e4m3 e5m2" "e5m2 e4m3" "e5m2 e5m2"; do
+            lhs=${floats% *} rhs=${floats#* }
+            echo "$arch 0 $lhs$rhs --set lhs=$lhs --set rhs=$rhs --set out=f16 --set groups=2 --set tile_k=128 ${singles[i % 4]}"
+            echo "$arch 0 $lhs$rhs.window --set lhs=$lhs --set rhs=$rhs --set out=f32 --set method=window --set k=256 --set tile_k=256 --set window=128 --set warps=8 --set groups=2"
+            echo "$arch 0 $lhs$rhs.dense --set lhs=$lhs --set rhs=$rhs --set out=f16 --set method=dense --set k=256 --set reads=chunks --set groups=4 --set tile_k=256 --set prefetch=on --set warps=4"
+        done
+        echo "$arch 0 e4m3.lines --set lhs=e4m3 --set rhs=e4m3 --set out=${bytes:-f32} --set groups=2 --set tile_k=256 --set reads=lines --set lhs_in=shared"
+        echo "$arch 0 e5m2.tall --set vec=16 --set lhs=e5m2 --set rhs=e5m2 --set out=${bytes:-f16} --set groups=2 --set tile_k=128 --set mask=values --set order=srbcrs32"
         echo "$arch 0 tall --set vec=16 --set groups=2 --set lhs=u8 --set rhs=s4 --set out=s8 --set scale=row --set tile_k=256 ${a_panels[i % 3]}"
         echo "$arch 0 tall.floats --set vec=16 --set groups=2 --set lhs=f16 --set rhs=f16 --set out=u8 --set scale=row --set order=srbcrs32 --set tile_k=128 --set mask=values"
         echo "$arch 0 tall.window --set vec=16 --set method=window --set k=256 --set tile_k=256 --set window=128 --set warps=12"

@@ -24,7 +24,7 @@ enum {
     SDDMM_ACC = 4,        /* registers of an mma's sums */
     SDDMM_MAX_ACCS = 12,  /* the same where several mma's sums make one: SDDMM_ACC for each */
     SDDMM_MAX_STEP_A = 8, /* registers of a step of A: its values as loaded, or as operands */
-    SDDMM_MAX_STEP_B = 4, /* the same of B */
+    SDDMM_MAX_STEP_B = 4, /* of B: as loaded */
     SDDMM_MAX_STEP_K = 16,
 };
 

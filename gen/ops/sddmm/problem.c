@@ -114,7 +114,12 @@ size_t sddmm_entry_name(const sddmm_problem *p, char name[MC_MAX_ENTRY]) {
 
 const char *sddmm_computes(const void *plan) {
     const sddmm_problem *p = plan;
-    return p->output.real ? SDDMM_COMPUTES("floats, sums in f32.") : SDDMM_COMPUTES("integers, sums in s32.");
+    static const char *const texts[][2] = {
+        [SDDMM_COLUMNS] = {SDDMM_COMPUTES("by columns", "integers, sums in s32."),
+                           SDDMM_COMPUTES("by columns", "floats, sums in f32.")},
+        [SDDMM_ROWS] = {SDDMM_COMPUTES("row-major, too", "integers, sums in s32."),
+                        SDDMM_COMPUTES("row-major, too", "floats, sums in f32.")}};
+    return texts[p->layout][p->output.real];
 }
 
 /* -- Contract ----------------------------------------------------------------------------------------- */

@@ -12,8 +12,8 @@ typedef enum sddmm_layout { SDDMM_COLUMNS, SDDMM_ROWS } sddmm_layout;
 typedef enum sddmm_mask { SDDMM_PATTERN, SDDMM_VALUES } sddmm_mask;
 
 /* What any kernel of the family computes. */
-#define SDDMM_COMPUTES(sums)                                                                                 \
-    "C = A[m,k] B[k,n] where a mask of vec x 1 nonzero vectors is: A row-major, B by columns; " sums
+#define SDDMM_COMPUTES(b, sums)                                                                              \
+    "C = A[m,k] B[k,n] where a mask of vec x 1 nonzero vectors is: A row-major, B " b "; " sums
 
 /* The names of C's types and of sddmm_order, for fields: NULL-terminated. */
 extern const char *const sddmm_out_names[], *const sddmm_order_names[];

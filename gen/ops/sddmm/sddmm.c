@@ -36,7 +36,7 @@ static const mc_solver *solver(const int64_t *point) { return solvers[point[F_ME
 const mc_family mc_family_sddmm = {
     .name = "sddmm",
     .summary = "sampled product: C = A[m,k] B[k,n] where a mask of V x 1 vectors is nonzero",
-    .computes = SDDMM_COMPUTES("integers, sums in s32; or floats, sums in f32."),
+    .computes = SDDMM_COMPUTES("by columns or rows", "integers, sums in s32; or floats, sums in f32."),
     .fields = fields,
     .field_count = sizeof fields / sizeof *fields,
     .chooser = F_METHOD,

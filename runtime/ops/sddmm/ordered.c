@@ -129,11 +129,12 @@ mc_status mc_reference_sddmm_ordered(const mc_vsparse *mask, const mc_dense *a, 
                                      mc_layout layout, const mc_sample_order *order, mc_dense *sums,
                                      mc_diag *diag) {
     ordered_sample s = {.mask = mask, .a = a, .b = b, .layout = layout};
-    s.types[0] = mma_operand_type(a->type, order->halves),
+    s.types[0] = mma_operand_type(a->type, order->halves);
     s.types[1] = mma_operand_type(b->type, order->halves);
+    bool alike = mc_type_bits(a->type) == mc_type_bits(b->type);
     *sums = (mc_dense){0};
     mc_status status = reference_check_sddmm(mask, a, b, layout, diag);
-    if (status == MC_OK && !mma_form_of(s.types[0], s.types[1], &s.form))
+    if (status == MC_OK && (!alike || !mma_form_of(s.types[0], s.types[1], &s.form)))
         status = mc_fail(diag, MC_CANNOT, "A is %s, B is %s: no mma adds up products of these in f32",
                          mc_type_text(a->type), mc_type_text(b->type));
     if (status == MC_OK) status = walk_k(&s, order, &s.walk, diag);

@@ -7,8 +7,9 @@
  * other. So words as loaded are operands; those of tf32 are rounded, A's once a panel, B's for each mma. A
  * step is one mma, of a row-major B both.
  *
- * Where a GPU has no mma of 8 bits, values are made f16 likewise, and a word is both registers of an mma: a
- * step is two of them, of a row-major B four.
+ * Where a GPU has no mma of 8 bits, values are made f16, A's once a panel and B's for each mma. A word then
+ * becomes both registers of an mma, so that a chunk is the k of four mma, and a step is two mma, of a
+ * row-major B four.
  *
  * Zero times infinity is NaN. So where k ends, zeros stand on both sides (sddmm_arithmetic_kind.real). */
 #include "ops/sddmm/arithmetic.h"
