@@ -38,7 +38,7 @@ struct mc_matrix {
     matrix_packing *packings;
     bool device_values; /* values came from device memory: those of `host` may be older */
     /* Of a matrix made from device memory (matrix_own.c), else 0: its pattern, and its values in BCRS order,
-       as the last of the packings, which no kernel reads.`host` has row_ptr, and columns and values once
+       as the last of the packings, which no kernel reads. `host` has row_ptr, and columns and values once
        somebody has wanted them, the values as above. */
     mc_address offsets, columns; /* s32[row_blocks + 1], s32[vectors] */
     matrix_packing *own;

@@ -7,8 +7,6 @@
 #include "formats/format.h"
 #include "formats/order.h"
 #include "formats/sampled_window.h"
-#include "formats/stride.h"
-#include "matrix/vsparse.h"
 
 extern const packed_format format_sampled_list, format_sampled_windows;
 

@@ -3,7 +3,7 @@
  * order_test SPEC STEP TYPES [DEVICE [ARCH]]; TYPES as "f16,e4m3:e5m2", of both sides or of A and B; on the
  * simulator, if no device is named. */
 #include "check.h"
-#include "kernels/halves.h"
+#include "halves.h"
 #include "base/real.h"
 #include "matrix/random.h"
 #include "mcrt_internal.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "base/real.h"
 #include "check.h"
-#include "kernels/halves.h"
+#include "halves.h"
 #include "pattern.h"
 
 enum {
@@ -349,11 +349,9 @@ static void test_run(mc_device *device, const char *fields, const struct run *ru
     mc_kernel_destroy(kernel);
 }
 
-/* Whether there is a kernel of FIELDS for ARCH and TYPES: none that makes operands of the values multiplies two groups at once. */
+/* Whether there is a kernel of FIELDS for ARCH and TYPES. */
 static bool has(const char *arch, const mc_type types[2], const char *fields) {
-    int bits = mc_type_bits(types[0]);
-    bool plain = bits == USUAL_BITS || (bits < USUAL_BITS && arch_has_mma_of_8_bits(arch));
-    return plain || !strstr(fields, "interleave=2");
+    return multiplies_as_stored(arch, types[0]) || !strstr(fields, "interleave=2");
 }
 
 static void test_runs(mc_device *device, const char *arch, const mc_type types[2], unsigned turn,

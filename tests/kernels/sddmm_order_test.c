@@ -2,7 +2,7 @@
  * 16, both layouts of B, whole units of k and what is left of it. sddmm_order_test TYPES [DEVICE [ARCH]]; TYPES as
  * "f16,e4m3:e5m2", of both sides or of A and B; on the simulator, if no device is named; for sm_90, if no GPU is. */
 #include "check.h"
-#include "kernels/halves.h"
+#include "halves.h"
 #include "base/real.h"
 #include "matrix/random.h"
 #include "pattern.h"
@@ -15,64 +15,61 @@ enum { COLUMNS = 70, ROW_BLOCKS = 12, NAME = 16, FIELDS = 256, VECTORS = 5, WORD
 
 /* A kernel for values of 32 bits, and its problem. Of narrower ones tile_k and k are as many times greater, and then ODD k more. */
 static const struct run {
-    mc_sample_order order;
+    struct {
+        mc_sample_sums sums;
+        bool aligned;
+    } order;
     const char *fields;
     int tile_k, k, fixed; /* FIXED: k, with lda and ldb, or 0 */
     int odd, gap;         /* gap: elements between rows */
 } runs[] = {
-    {{MC_SAMPLE_ONE, true, false}, "groups=2", 32, 72, 0, 0, 0},
-    {{MC_SAMPLE_ONE, true, false}, "groups=1 prefetch_lhs=on", 32, 84, 0, 3, 13},
-    {{MC_SAMPLE_ONE, true, false}, "groups=2", 32, 88, 0, 15, 1}, /* all but one k of a unit are left */
-    {{MC_SAMPLE_ONE, true, false}, "groups=1", 32, 68, 0, 0, 0},  /* a unit is left for the last panel */
-    {{MC_SAMPLE_ONE, false, false}, "groups=2 align=1", 32, 52, 0, 1, 2},
-    {{MC_SAMPLE_ONE, true, false}, "groups=2 lhs_in=shared", 64, 152, 0, 0, 0},
-    {{MC_SAMPLE_ONE, true, false}, "groups=1 layout=rows", 32, 52, 0, 3, 13},
-    {{MC_SAMPLE_ONE, false, false}, "groups=1 layout=rows align=1", 32, 36, 0, 1, 0},
-    {{MC_SAMPLE_CHAINS, true, false}, "groups=1", 128, 100, 100, 0, 0},
-    {{MC_SAMPLE_CHAINS, true, false}, "groups=2", 32, 32, 32, 0, 0},
-    {{MC_SAMPLE_CHAINS, true, false}, "groups=2 order=srbcrs32 run=4", 32, 32, 32, 0, 0},
-    {{MC_SAMPLE_LINES, true, false}, "groups=2 reads=lines order=srbcrs16 run=2", 32, 104, 0, 1, 15},
-    {{MC_SAMPLE_CHAINS, true, false}, "groups=1", 32, 12, 12, 0, 0},
-    {{MC_SAMPLE_CHAINS, true, false}, "groups=1 layout=rows", 32, 28, 28, 0, 0},
-    {{MC_SAMPLE_LINES, true, false}, "groups=2 reads=lines", 32, 104, 0, 1, 15},
-    {{MC_SAMPLE_LINES, true, false}, "groups=1 reads=lines lhs_in=shared", 64, 64, 64, 0, 0},
-    {{MC_SAMPLE_ONE, true, false}, "method=window window=33 warps=4 groups=2", 64, 48, 48, 0, 0},
-    {{MC_SAMPLE_ONE, true, false},
-     "method=window window=70 warps=8 groups=1 prefetch=off",
-     128,
-     96,
-     96,
-     0,
-     0},
-    {{MC_SAMPLE_ONE, true, false},
+    {{MC_SAMPLE_ONE, true}, "groups=2", 32, 72, 0, 0, 0},
+    {{MC_SAMPLE_ONE, true}, "groups=1 prefetch_lhs=on", 32, 84, 0, 3, 13},
+    {{MC_SAMPLE_ONE, true}, "groups=2", 32, 88, 0, 15, 1}, /* all but one k of a unit are left */
+    {{MC_SAMPLE_ONE, true}, "groups=1", 32, 68, 0, 0, 0},  /* a unit is left for the last panel */
+    {{MC_SAMPLE_ONE, false}, "groups=2 align=1", 32, 52, 0, 1, 2},
+    {{MC_SAMPLE_ONE, true}, "groups=2 lhs_in=shared", 64, 152, 0, 0, 0},
+    {{MC_SAMPLE_ONE, true}, "groups=1 layout=rows", 32, 52, 0, 3, 13},
+    {{MC_SAMPLE_ONE, false}, "groups=1 layout=rows align=1", 32, 36, 0, 1, 0},
+    {{MC_SAMPLE_CHAINS, true}, "groups=1", 128, 100, 100, 0, 0},
+    {{MC_SAMPLE_CHAINS, true}, "groups=2", 32, 32, 32, 0, 0},
+    {{MC_SAMPLE_CHAINS, true}, "groups=2 order=srbcrs32 run=4", 32, 32, 32, 0, 0},
+    {{MC_SAMPLE_LINES, true}, "groups=2 reads=lines order=srbcrs16 run=2", 32, 104, 0, 1, 15},
+    {{MC_SAMPLE_CHAINS, true}, "groups=1", 32, 12, 12, 0, 0},
+    {{MC_SAMPLE_CHAINS, true}, "groups=1 layout=rows", 32, 28, 28, 0, 0},
+    {{MC_SAMPLE_LINES, true}, "groups=2 reads=lines", 32, 104, 0, 1, 15},
+    {{MC_SAMPLE_LINES, true}, "groups=1 reads=lines lhs_in=shared", 64, 64, 64, 0, 0},
+    {{MC_SAMPLE_ONE, true}, "method=window window=33 warps=4 groups=2", 64, 48, 48, 0, 0},
+    {{MC_SAMPLE_ONE, true}, "method=window window=70 warps=8 groups=1 prefetch=off", 128, 96, 96, 0, 0},
+    {{MC_SAMPLE_ONE, true},
      "method=window window=70 warps=4 groups=4 interleave=2 prefetch=off",
      128,
      96,
      96,
      0,
      0},
-    {{MC_SAMPLE_ONE, true, false},
+    {{MC_SAMPLE_ONE, true},
      "method=window window=24 warps=4 groups=2 staging=tma",
      64,
      48,
      48,
      0,
      0}, /* 3 chunks */
-    {{MC_SAMPLE_ONE, true, false},
+    {{MC_SAMPLE_ONE, true},
      "method=window window=272 warps=4 groups=4 staging=tma overlap=on",
      128,
      96,
      96,
      0,
      0},
-    {{MC_SAMPLE_ONE, true, false},
+    {{MC_SAMPLE_ONE, true},
      "method=window window=16 warps=4 groups=4 interleave=2 prefetch=off staging=tma",
      64,
      48,
      48,
      0,
      0},
-    {{MC_SAMPLE_ONE, true, false}, "method=dense warps=4 tile_rows=32 tile_n=32", 0, 80, 80, 0, 0},
+    {{MC_SAMPLE_ONE, true}, "method=dense warps=4 tile_rows=32 tile_n=32", 0, 80, 80, 0, 0},
 };
 
 typedef struct session {
@@ -153,8 +150,7 @@ static mc_status collect(const mc_kernel *kernel, const mc_vsparse *mask, mc_den
 
 static void check_sums(session *s, const struct run *run, const mc_kernel *kernel, const problem *p,
                        const char *fields) {
-    mc_sample_order order = run->order;
-    order.halves = kernel_makes_halves(kernel);
+    const mc_sample_order order = {run->order.sums, run->order.aligned, kernel_makes_halves(kernel)};
     const mc_sddmm product = {.mask = &p->mask, .a = &p->a, .b = &p->b};
     mc_dense got = {0}, want = {0};
     long wrong = 0;
@@ -200,12 +196,10 @@ static void check_run(session *s, const struct run *run, int vec) {
     mc_kernel_destroy(kernel);
 }
 
-/* Two groups at once leave no registers for operands that are not the values, and GPUs before sm_90 copy no tensors. */
+/* GPUs before sm_90 copy no tensors. */
 static bool is_possible(const session *s, const char *fields) {
-    int bits = mc_type_bits(s->types[0]);
-    bool plain = bits == 16 || (bits == 8 && arch_has_mma_of_8_bits(s->arch));
     if (strcmp(s->arch, "sm_90") < 0 && strstr(fields, "staging=tma")) return false;
-    return plain || !strstr(fields, "interleave=2");
+    return multiplies_as_stored(s->arch, s->types[0]) || !strstr(fields, "interleave=2");
 }
 
 /* TYPES: a type, or two with a colon between. */

@@ -8,67 +8,67 @@ enum { MOST_VEC = 16 };
 /* Of three products BIG, one that is small against it, and -BIG, at these k, the small one is lost where it meets BIG alone. */
 static const struct order_case {
     mc_type type;
-    mc_sample_order order;
+    struct {
+        mc_sample_sums sums;
+        bool aligned;
+    } order;
     bool by_rows;
     int vec, k;
     int big, small, minus;
     bool kept;
 } cases[] = {
-    {MC_BF16, {MC_SAMPLE_ONE, true, false}, false, 8, 64, 0, 3, 1, false},
-    {MC_BF16, {MC_SAMPLE_ONE, true, false}, false, 8, 64, 0, 8, 24, false}, /* one mma */
-    {MC_BF16, {MC_SAMPLE_ONE, true, false}, false, 8, 64, 0, 4, 24, true},  /* the second one has 4 to 7 */
-    {MC_BF16, {MC_SAMPLE_ONE, true, false}, false, 8, 64, 0, 4, 32, false}, /* the next chunk comes later */
-    {MC_BF16, {MC_SAMPLE_ONE, true, false}, false, 8, 68, 0, 64, 1, true},
-    {MC_BF16, {MC_SAMPLE_ONE, true, false}, false, 8, 68, 64, 67, 65, false}, /* the rest: a round */
-    {MC_BF16,
-     {MC_SAMPLE_ONE, true, false},
-     false,
-     8,
-     92,
-     56,
-     88,
-     60,
-     true}, /* which is none of the last chunk's */
-    {MC_BF16, {MC_SAMPLE_ONE, false, false}, false, 8, 64, 0, 4, 1, false}, /* rounds alone, of 16 */
-    {MC_BF16, {MC_SAMPLE_ONE, false, false}, false, 8, 64, 0, 16, 1, true},
-    {MC_BF16, {MC_SAMPLE_ONE, false, false}, true, 8, 64, 0, 4, 1, true}, /* by rows, of 32 */
-    {MC_BF16, {MC_SAMPLE_ONE, false, false}, true, 8, 64, 0, 24, 1, false},
-    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, false, 8, 64, 0, 4, 32, true},
-    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, false, 8, 64, 0, 32, 4, false}, /* s0 + s2 comes first */
-    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, false, 8, 128, 0, 4, 68, false},
-    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, false, 8, 128, 0, 32, 64, true},
-    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, false, 16, 128, 0, 32, 64, false}, /* V = 16: two chains */
-    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, false, 16, 128, 0, 4, 64, true},
-    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, true, 8, 128, 0, 4, 32, false}, /* by rows chunks take turns */
-    {MC_BF16, {MC_SAMPLE_CHAINS, true, false}, true, 8, 128, 0, 32, 64, true},
-    {MC_BF16, {MC_SAMPLE_LINES, true, false}, false, 8, 96, 0, 32, 64, true}, /* even and odd chunks */
-    {MC_BF16, {MC_SAMPLE_LINES, true, false}, false, 8, 96, 0, 4, 64, false},
-    {MC_BF16, {MC_SAMPLE_LINES, true, false}, false, 8, 100, 0, 4, 97, false}, /* the rest counts as even */
-    {MC_BF16, {MC_SAMPLE_LINES, true, false}, false, 8, 100, 32, 96, 36, true},
-    {MC_TF32, {MC_SAMPLE_ONE, true, false}, false, 8, 32, 0, 1, 12, false},
-    {MC_TF32, {MC_SAMPLE_ONE, true, false}, false, 8, 32, 0, 2, 12, true},
-    {MC_TF32, {MC_SAMPLE_ONE, true, false}, false, 8, 32, 0, 2, 16, false},
-    {MC_TF32, {MC_SAMPLE_ONE, false, false}, false, 8, 32, 0, 7, 1, false},
-    {MC_TF32, {MC_SAMPLE_ONE, false, false}, false, 8, 32, 0, 8, 1, true},
-    {MC_TF32, {MC_SAMPLE_CHAINS, true, false}, false, 8, 32, 0, 2, 16, true},
-    {MC_TF32, {MC_SAMPLE_LINES, true, false}, false, 8, 48, 0, 16, 32, true},
-    {MC_E5M2, {MC_SAMPLE_ONE, true, false}, false, 8, 128, 0, 1, 48, false},
-    {MC_E5M2,
-     {MC_SAMPLE_ONE, true, false},
-     false,
-     8,
-     128,
-     0,
-     2,
-     48,
-     true}, /* an mma's second step has 2 and 3 */
-    {MC_E5M2, {MC_SAMPLE_ONE, true, false}, false, 8, 128, 0, 2, 3, false},
-    {MC_E5M2, {MC_SAMPLE_ONE, true, false}, false, 8, 128, 0, 8, 16, true}, /* the second mma has 8 to 15 */
-    {MC_E5M2, {MC_SAMPLE_ONE, true, false}, false, 8, 128, 0, 8, 64, false},
-    {MC_E5M2, {MC_SAMPLE_ONE, false, false}, false, 8, 128, 0, 8, 16, false}, /* rounds of 32 */
-    {MC_E5M2, {MC_SAMPLE_ONE, false, false}, false, 8, 128, 0, 32, 1, true},
-    {MC_E5M2, {MC_SAMPLE_CHAINS, true, false}, false, 8, 128, 0, 8, 64, true},
-    {MC_E5M2, {MC_SAMPLE_LINES, true, false}, false, 8, 192, 0, 64, 128, true},
+    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 64, 0, 3, 1, false},
+    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 64, 0, 8, 24, false}, /* one mma */
+    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 64, 0, 4, 24, true},  /* the second one has 4 to 7 */
+    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 64, 0, 4, 32, false}, /* the next chunk comes later */
+    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 68, 0, 64, 1, true},
+    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 68, 64, 67, 65, false}, /* the rest: a round */
+    {MC_BF16, {MC_SAMPLE_ONE, true}, false, 8, 92, 56, 88, 60, true},  /* which is none of the last chunk's */
+    {MC_BF16, {MC_SAMPLE_ONE, false}, false, 8, 64, 0, 4, 1, false},   /* rounds alone, of 16 */
+    {MC_BF16, {MC_SAMPLE_ONE, false}, false, 8, 64, 0, 16, 1, true},
+    {MC_BF16, {MC_SAMPLE_ONE, false}, true, 8, 64, 0, 4, 1, true}, /* by rows, of 32 */
+    {MC_BF16, {MC_SAMPLE_ONE, false}, true, 8, 64, 0, 24, 1, false},
+    {MC_BF16, {MC_SAMPLE_CHAINS, true}, false, 8, 64, 0, 4, 32, true},
+    {MC_BF16, {MC_SAMPLE_CHAINS, true}, false, 8, 64, 0, 32, 4, false}, /* s0 + s2 comes first */
+    {MC_BF16, {MC_SAMPLE_CHAINS, true}, false, 8, 128, 0, 4, 68, false},
+    {MC_BF16, {MC_SAMPLE_CHAINS, true}, false, 8, 128, 0, 32, 64, true},
+    {MC_BF16, {MC_SAMPLE_CHAINS, true}, false, 16, 128, 0, 32, 64, false}, /* V = 16: two chains */
+    {MC_BF16, {MC_SAMPLE_CHAINS, true}, false, 16, 128, 0, 4, 64, true},
+    {MC_BF16, {MC_SAMPLE_CHAINS, true}, true, 8, 128, 0, 4, 32, false}, /* by rows chunks take turns */
+    {MC_BF16, {MC_SAMPLE_CHAINS, true}, true, 8, 128, 0, 32, 64, true},
+    {MC_BF16, {MC_SAMPLE_LINES, true}, false, 8, 96, 0, 32, 64, true}, /* even and odd chunks */
+    {MC_BF16, {MC_SAMPLE_LINES, true}, false, 8, 96, 0, 4, 64, false},
+    {MC_BF16, {MC_SAMPLE_LINES, true}, false, 8, 100, 0, 4, 97, false}, /* the rest counts as even */
+    {MC_BF16, {MC_SAMPLE_LINES, true}, false, 8, 100, 32, 96, 36, true},
+    {MC_TF32, {MC_SAMPLE_ONE, true}, false, 8, 32, 0, 1, 12, false},
+    {MC_TF32, {MC_SAMPLE_ONE, true}, false, 8, 32, 0, 2, 12, true},
+    {MC_TF32, {MC_SAMPLE_ONE, true}, false, 8, 32, 0, 2, 16, false},
+    {MC_TF32, {MC_SAMPLE_ONE, false}, false, 8, 32, 0, 7, 1, false},
+    {MC_TF32, {MC_SAMPLE_ONE, false}, false, 8, 32, 0, 8, 1, true},
+    {MC_TF32, {MC_SAMPLE_CHAINS, true}, false, 8, 32, 0, 2, 16, true},
+    {MC_TF32, {MC_SAMPLE_LINES, true}, false, 8, 48, 0, 16, 32, true},
+    {MC_E5M2, {MC_SAMPLE_ONE, true}, false, 8, 128, 0, 1, 48, false},
+    {MC_E5M2, {MC_SAMPLE_ONE, true}, false, 8, 128, 0, 2, 48, true}, /* an mma's second step has 2 and 3 */
+    {MC_E5M2, {MC_SAMPLE_ONE, true}, false, 8, 128, 0, 2, 3, false},
+    {MC_E5M2, {MC_SAMPLE_ONE, true}, false, 8, 128, 0, 8, 16, true}, /* the second mma has 8 to 15 */
+    {MC_E5M2, {MC_SAMPLE_ONE, true}, false, 8, 128, 0, 8, 64, false},
+    {MC_E5M2, {MC_SAMPLE_ONE, false}, false, 8, 128, 0, 8, 16, false}, /* rounds of 32 */
+    {MC_E5M2, {MC_SAMPLE_ONE, false}, false, 8, 128, 0, 32, 1, true},
+    {MC_E5M2, {MC_SAMPLE_CHAINS, true}, false, 8, 128, 0, 8, 64, true},
+    {MC_E5M2, {MC_SAMPLE_LINES, true}, false, 8, 192, 0, 64, 128, true},
+};
+
+/* The same of values that become f16: a word is one mma, of 4 k of a lane, and two of them are a step. */
+static const struct order_case halves_cases[] = {
+    {MC_E5M2, {MC_SAMPLE_ONE, true}, false, 8, 128, 0, 2, 48, false}, /* an mma has no second step */
+    {MC_E5M2, {MC_SAMPLE_ONE, true}, false, 8, 128, 0, 4, 48, true},  /* the second mma has 4 to 7 */
+    {MC_E5M2, {MC_SAMPLE_ONE, true}, false, 8, 128, 0, 4, 64, false}, /* the next chunk comes later */
+    {MC_E5M2, {MC_SAMPLE_ONE, false}, false, 8, 64, 0, 4, 8, true}, /* rounds of 32: k 8 is the next lane's */
+    {MC_E5M2, {MC_SAMPLE_ONE, false}, false, 8, 64, 0, 3, 8, false},
+    {MC_E5M2, {MC_SAMPLE_ONE, false}, true, 8, 64, 0, 4, 16, true},      /* by rows, of 64 */
+    {MC_E5M2, {MC_SAMPLE_CHAINS, true}, false, 8, 128, 0, 4, 64, false}, /* a step's two mma share a chain */
+    {MC_E5M2, {MC_SAMPLE_CHAINS, true}, false, 8, 128, 0, 8, 64, true},
+    {MC_E5M2, {MC_SAMPLE_LINES, true}, false, 8, 192, 0, 64, 128, true},
 };
 
 static void fill(mc_dense *dense, float value) {
@@ -77,8 +77,8 @@ static void fill(mc_dense *dense, float value) {
 }
 
 /* A mask of a single vector at column 1. Row 0 of A has the case's products, B is 1. */
-static void check_case(size_t number, mc_diag *diag) {
-    const struct order_case *c = &cases[number];
+static void check_case(const struct order_case *c, bool halves, size_t number, mc_diag *diag) {
+    const mc_sample_order order = {c->order.sums, c->order.aligned, halves};
     bool narrow = mc_type_bits(c->type) == 8;
     float big = narrow ? 32768 : 67108864, small = narrow ? ldexpf(1, -16) : 1;
     static int64_t row_ptr[] = {0, 1};
@@ -96,11 +96,11 @@ static void check_case(size_t number, mc_diag *diag) {
     mc_dense_set(&a, 0, c->big, real_to_bits(c->type, big));
     mc_dense_set(&a, 0, c->small, real_to_bits(c->type, small));
     mc_dense_set(&a, 0, c->minus, real_to_bits(c->type, -big));
-    mc_status status = mc_reference_sddmm_ordered(&mask, &a, &b, layout, &c->order, &sums, diag);
-    CHECK(status == MC_OK, "case %zu: %s", number, mc_diag_text(diag));
+    mc_status status = mc_reference_sddmm_ordered(&mask, &a, &b, layout, &order, &sums, diag);
+    CHECK(status == MC_OK, "case %zu%s: %s", number, halves ? " as f16" : "", mc_diag_text(diag));
     if (status == MC_OK)
-        CHECK(mc_dense_real(&sums, 0, 0) == (c->kept ? (double)small : 0), "case %zu: %g", number,
-              mc_dense_real(&sums, 0, 0));
+        CHECK(mc_dense_real(&sums, 0, 0) == (c->kept ? (double)small : 0), "case %zu%s: %g", number,
+              halves ? " as f16" : "", mc_dense_real(&sums, 0, 0));
     mc_dense_free(&a);
     mc_dense_free(&b);
     mc_dense_free(&sums);
@@ -112,10 +112,11 @@ static void check_refusals(mc_diag *diag) {
     static int32_t columns[] = {1};
     float ones[MOST_VEC] = {0};
     const mc_vsparse mask = {MC_F32, 8, 8, 2, 1, 1, row_ptr, columns, ones};
-    const mc_sample_order order = {MC_SAMPLE_ONE, true, false};
-    mc_dense a, b, sums;
+    const mc_sample_order order = {MC_SAMPLE_ONE, true, false}, halves = {MC_SAMPLE_ONE, true, true};
+    mc_dense a, b, bytes, sums;
     CHECK(mc_dense_create(MC_F16, 8, 4, 4, &a, diag) == MC_OK &&
-              mc_dense_create(MC_BF16, 2, 4, 4, &b, diag) == MC_OK,
+              mc_dense_create(MC_BF16, 2, 4, 4, &b, diag) == MC_OK &&
+              mc_dense_create(MC_E4M3, 2, 4, 4, &bytes, diag) == MC_OK,
           "%s", mc_diag_text(diag));
     CHECK(mc_reference_sddmm_ordered(&mask, &a, &b, MC_LAYOUT_COLUMNS, &order, &sums, diag) == MC_CANNOT,
           "f16 by bf16");
@@ -125,13 +126,19 @@ static void check_refusals(mc_diag *diag) {
           "by rows");
     CHECK_TEXT(mc_diag_text(diag), "the mask is 8 x 2, A has 8 rows, B 4 columns");
     mc_diag_clear(diag);
+    CHECK(mc_reference_sddmm_ordered(&mask, &a, &bytes, MC_LAYOUT_COLUMNS, &halves, &sums, diag) == MC_CANNOT,
+          "f16 by e4m3");
+    mc_diag_clear(diag);
     mc_dense_free(&a);
     mc_dense_free(&b);
+    mc_dense_free(&bytes);
 }
 
 int main(void) {
     mc_diag *diag = mc_diag_create();
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(i, diag);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(&cases[i], false, i, diag);
+    for (size_t i = 0; i < sizeof halves_cases / sizeof *halves_cases; i++)
+        check_case(&halves_cases[i], true, i, diag);
     check_refusals(diag);
     mc_diag_destroy(diag);
     return check_end();

@@ -41,9 +41,13 @@ const real_pair *real_pair_of(const char *lhs, const char *rhs, int sm) {
     return NULL;
 }
 
+/* Whether ptxas 13 makes such an mma of others, of f16, for GPUs of capability SM: sm_90 and sm_100 have none
+   of 8 bits. */
+static bool is_emulated(const real_pair *pair, int sm) { return pair->bits == 8 && sm >= 90 && sm < 120; }
+
 const real_pair *real_pair_wide(const char *lhs, const char *rhs, int sm) {
     const real_pair *pair = real_pair_of(lhs, rhs, sm);
-    return pair && real_is_emulated(pair, sm) ? real_pair_of(lhs, rhs, ANY_SM) : pair;
+    return pair && is_emulated(pair, sm) ? real_pair_of(lhs, rhs, ANY_SM) : pair;
 }
 
 static bool is_alike(const real_pair *pair) {

@@ -48,12 +48,6 @@ const real_pair *real_pair_wide(const char *lhs, const char *rhs, int sm);
 enum { REAL_TAKES = 64 };
 const real_pair *real_pair_with(const char *lhs, int sm, bool mixed, char takes[REAL_TAKES]);
 
-/* Whether ptxas 13 makes such an mma of others, of f16, for GPUs of capability SM: sm_90 and sm_100 have none
-   of 8 bits. */
-static inline bool real_is_emulated(const real_pair *pair, int sm) {
-    return pair->bits == 8 && sm >= 90 && sm < 120;
-}
-
 /* Whether values that are stored as LHS, maybe integers, have a pair on some GPU. */
 bool real_has(const char *lhs);
 

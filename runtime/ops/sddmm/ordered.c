@@ -100,13 +100,13 @@ static uint32_t factor(const mc_dense *of, mc_type type, int64_t row, int64_t co
 
 static uint32_t element(const ordered_sample *s, int64_t row, int64_t column) {
     const k_walk *w = &s->walk;
+    const bool by_rows = s->layout == MC_LAYOUT_ROWS;
     uint32_t sums[MOST_SUMS] = {0};
     for (int64_t mma = 0; mma < w->count; mma++) {
         uint32_t a[MMA_MOST_PRODUCTS] = {0}, b[MMA_MOST_PRODUCTS] = {0}, *sum = &sums[w->sum[mma]];
         for (int place = 0; place < w->depth; place++) {
             int64_t k = w->k[mma * w->depth + place];
             if (k == NOTHING) continue;
-            bool by_rows = s->layout == MC_LAYOUT_ROWS;
             a[place] = factor(s->a, s->types[0], row, k);
             b[place] = factor(s->b, s->types[1], by_rows ? k : column, by_rows ? column : k);
         }

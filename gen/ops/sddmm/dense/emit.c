@@ -11,7 +11,8 @@
 
 static const char shared_name[] = "tile";
 /* Registers beyond those alive, without which ptxas 13 spills. It computes addresses ahead, and scales have
-   more of these; B's digits and parities, small tiles, and vectors of one row want some, too. */
+   more of these; B's digits and parities, values that are made wider, small tiles, and vectors of one row
+   want some, too. */
 enum { SPARE = 16, MORE_SPARE = 8, WIDER_SPARE = 8, SCALE_SPARE = 24, SINGLE_SPARE = 16 };
 
 /* -- This thread's place ------------------------------------------------------------------------------ */

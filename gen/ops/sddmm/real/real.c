@@ -22,7 +22,7 @@
 
 enum {
     LANE_REGS = 2, /* a lane's registers of a row of an mma */
-    UNIT_WORDS = SDDMM_UNIT / 4,
+    UNIT_WORDS = SDDMM_UNIT / WORD,
     FIXED_SPARE = 8, /* registers that ptxas 13 takes besides where k is fixed */
 };
 
@@ -117,10 +117,11 @@ static void declare(sddmm_multiplier *m) {
 
 static void emit_a_step(const sddmm_multiplier *m, const mc_reg *words, const mc_reg *operands) {
     const sddmm_arithmetic *a = m->arithmetic;
-    if (real_widens(a->real.a_form)) note(m->b, "values of A become %s", real_wide_name(a->real.a_form));
-    for (int i = 0; i < a->a_words && !a->a_is_plain; i++) {
-        if (real_widens(a->real.a_form))
-            real_widen(&m->real.a, words[i], REAL_NEIGHBOURS, &operands[LANE_REGS * i]);
+    bool widens = real_widens(a->real.a_form);
+    if (a->a_is_plain) return;
+    if (widens) note(m->b, "values of A become %s", real_wide_name(a->real.a_form));
+    for (int i = 0; i < a->a_words; i++) {
+        if (widens) real_widen(&m->real.a, words[i], REAL_NEIGHBOURS, &operands[LANE_REGS * i]);
         else EMIT(m->b, cvt_tf32_f32, operands[i], words[i]);
     }
 }
@@ -144,7 +145,8 @@ static void emit_b_operand(const sddmm_multiplier *m, const mc_reg *x, const mc_
         return;
     }
     arrange(&x[LANE_REGS * mma], &y[LANE_REGS * mma], rows);
-    for (int i = 0; i < SDDMM_ACC && !m->arithmetic->b_is_plain; i++) {
+    if (m->arithmetic->b_is_plain) return;
+    for (int i = 0; i < SDDMM_ACC; i++) {
         EMIT(m->b, cvt_tf32_f32, operand[i], rows[i]);
         rows[i] = operand[i];
     }

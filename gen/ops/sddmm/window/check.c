@@ -64,8 +64,7 @@ int window_registers(const window_plan *plan) {
     int panels = plan->prefetch && groups > 1 ? 2 : 1;
     int held = ALWAYS + GROUP * groups + OCTET * octets + (plan->items.chunks > 1 ? SECOND_CHUNK : 0);
     held += (plan->items.at_once - 1) * (BESIDE + octets * a->accs);
-    int next =
-        a->kind->real ? a->a_words : a->a_operands; /* of floats the next panel waits as it was loaded */
+    int next = a->kind->real ? a->a_words : a->a_operands; /* of the next panel; integers were fitted so */
     held += octets * plan->items.chunks * a->steps * (a->a_operands + (panels - 1) * next);
     if (p->mask == SDDMM_VALUES) held += FACTORS + 2 * rows * plan->items.at_once;
     if (p->output.scale == OUT_PER_ROW) held += 2 * rows;
