@@ -5,6 +5,7 @@
 #include <string.h>
 #include "choose/candidates.h"
 #include "context/context.h"
+#include "entrant_spec.h"
 
 enum { SPECS = 3, TURNS = 3, LAUNCHES = 8 };
 
@@ -14,7 +15,6 @@ static const char *const specs[STEPS][SPECS] = {
     [STEP_SOFTMAX] = {ATTENTION_SPECS "/attention_softmax.lua"},
     [STEP_MIX] = {ATTENTION_SPECS "/attention_mix.lua", ATTENTION_SPECS "/attention_mix_shared.lua"},
 };
-static const char *const entrant_spec = "attention_gpu.lua";
 
 /* -- Time --------------------------------------------------------------------------------------------- */
 
@@ -52,16 +52,16 @@ static mc_status time_plan(const attention *t, const attention_race *race, const
 /* -- Entrants ----------------------------------------------------------------------------------------- */
 
 /* A spec of one kernel, "op=sddmm groups=4 ...": a line for each field. */
-static mc_status write_spec(const candidate *of, mc_diag *diag) {
-    FILE *f = fopen(entrant_spec, "w");
-    if (f == NULL) return mc_fail(diag, MC_IO, "cannot write %s", entrant_spec);
+static mc_status write_spec(const candidate *of, const char *path, mc_diag *diag) {
+    FILE *f = fopen(path, "w");
+    if (f == NULL) return mc_fail(diag, MC_IO, "cannot write %s", path);
     for (const char *at = of->fields; *at != '\0';) {
         int name = (int)strcspn(at, "="), whole = (int)strcspn(at, " ");
         const char *value = at + name + 1, *quote = isdigit((unsigned char)*value) ? "" : "\"";
         fprintf(f, "%.*s = %s%.*s%s\n", name, at, quote, whole - name - 1, value, quote);
         at += whole + (at[whole] == ' ');
     }
-    return fclose(f) == 0 ? MC_OK : mc_fail(diag, MC_IO, "cannot write %s", entrant_spec);
+    return fclose(f) == 0 ? MC_OK : mc_fail(diag, MC_IO, "cannot write %s", path);
 }
 
 typedef struct leader {
@@ -80,9 +80,10 @@ static void enter(attention *t, const attention_race *race, attention_step step,
     mc_diag *diag = mc_diag_create();
     mc_plan *plan = NULL;
     double us = 0;
-    config.specs = &entrant_spec;
+    const char *spec = entrant_spec("attention_gpu");
+    config.specs = &spec;
     config.spec_count = 1;
-    mc_status status = write_spec(of, diag);
+    mc_status status = write_spec(of, spec, diag);
     if (status == MC_OK) status = mc_plan_create(t->context, &config, &plan, diag);
     if (status == MC_OK) status = time_plan(t, race, plan, step, &us, diag);
     if (status == MC_OK) tell(race, step, us, of->tuned);
@@ -129,6 +130,6 @@ static mc_status race_step(attention *t, const attention_race *race, attention_s
 mc_status attention_hold_race(attention *t, const attention_race *race, mc_diag *diag) {
     mc_status status = MC_OK;
     for (attention_step i = 0; i < STEPS && status == MC_OK; i++) status = race_step(t, race, i, diag);
-    (void)remove(entrant_spec);
+    (void)remove(entrant_spec("attention_gpu"));
     return status;
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 #include "context/matrix.h"
 #include "matrix/csr.h"
+#include "entrant_spec.h"
 #include "plain.h"
 #include "replay.h"
 
@@ -176,7 +177,7 @@ static form form_of(size_t i, bool once) {
 }
 
 static size_t enter_all(bench *t, entrant *all) {
-    const char *path = "softmax_gpu.lua";
+    const char *path = entrant_spec("softmax_gpu");
     size_t count = 0, forms = t->exp == MC_EXP_APPROX ? 2 * FORMS : FORMS;
     for (size_t i = 0; i < forms; i++) {
         const form of = form_of(i % FORMS, i >= FORMS);
