@@ -14,11 +14,12 @@ static void add_powers(softmax_emitter *e, int i) {
     softmax_add_powers(e, i);
 }
 
-/* Of row blocks of which threads have COUNT units at the most, and SURE at the least. */
-static void emit_held(void *user, int count, int sure) {
+static void load_held(void *user) { softmax_load(user); }
+
+/* Of row blocks that stay in registers, whose units are loaded. */
+static void emit_held(void *user) {
     softmax_emitter *e = user;
     bool one_word = rows_one_word(&e->plan->deal);
-    softmax_load(e, e->rows.thread, count, sure);
     softmax_start_greatest(e);
     softmax_take_greatest(e);
     softmax_join_greatest(e);
@@ -39,17 +40,16 @@ static void add_reals(softmax_emitter *e, int i) {
 }
 
 /* The same with one exchange. */
-static void emit_held_once(void *user, int count, int sure) {
+static void emit_held_once(void *user) {
     softmax_emitter *e = user;
-    softmax_load(e, e->rows.thread, count, sure);
     softmax_start_greatest(e);
     softmax_take_greatest(e);
     softmax_join_warp(e);
     softmax_start_reals(e);
     each_unit(e, add_reals);
     softmax_join_reals(e);
-    softmax_leave_if_apart(e);
     softmax_divide_once(e);
+    softmax_leave_if_apart(e);
     softmax_start_store(e);
     each_unit(e, softmax_store);
     EMIT_RET(e->b);
@@ -57,24 +57,24 @@ static void emit_held_once(void *user, int count, int sure) {
 
 /* -- What is done with all units of a turn ------------------------------------------------------------ */
 
-static void turn_greatest(void *user, mc_reg first) {
+static void turn_greatest(void *user) {
     softmax_emitter *e = user;
-    softmax_load(e, first, e->plan->deal.again, 0);
+    softmax_load(e);
     softmax_take_greatest(e);
 }
 
-static void turn_powers(void *user, mc_reg first) {
+static void turn_powers(void *user) {
     softmax_emitter *e = user;
-    softmax_load(e, first, e->plan->deal.again, 0);
+    softmax_load(e);
     each_unit(e, softmax_take);
     softmax_start_parts(e);
     each_unit(e, add_powers);
     softmax_add_parts(e);
 }
 
-static void turn_quotients(void *user, mc_reg first) {
+static void turn_quotients(void *user) {
     softmax_emitter *e = user;
-    softmax_load(e, first, e->plan->deal.again, 0);
+    softmax_load(e);
     each_unit(e, softmax_take);
     each_unit(e, softmax_take_powers);
     softmax_start_store(e);
@@ -111,7 +111,7 @@ void softmax_emit(const void *data, mc_builder *b) {
     softmax_list_batch(plan, arrays);
     softmax_begin(&e, b, plan, arrays);
     if (plan->once) e.longer = label(b, "LONGER");
-    rows_emit_ways(&e.rows, &e, plan->once ? emit_held_once : emit_held);
+    rows_emit_ways(&e.rows, &e, load_held, plan->once ? emit_held_once : emit_held);
     emit_long(&e);
     EMIT_RET(b);
 }

@@ -61,9 +61,8 @@ static inline uint32_t softmax_lowest_word(const softmax_plan *plan) {
 /* -- load.c */
 
 void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan, const mc_batch_array *arrays);
-/* Asks for COUNT units, T apart from unit FIRST on, and for their values of the mask. The first SURE are
-   there for all threads. */
-void softmax_load(softmax_emitter *e, mc_reg first, int count, int sure);
+/* Asks for the placed units, and for their values of the mask. */
+void softmax_load(softmax_emitter *e);
 /* Unit I in f32: scaled, with the mask's values, and -infinity where there is no element. Where the plan is
    packed nothing: it stays in words as it is, of which the absent ones are infinite. */
 void softmax_take(softmax_emitter *e, int i);

@@ -143,9 +143,8 @@ static void take_element(const softmax_emitter *e, int i, int element) {
     EMIT(b, selp_b32, value, real, F32(-INFINITY), there);
 }
 
-void softmax_load(softmax_emitter *e, mc_reg first, int count, int sure) {
+void softmax_load(softmax_emitter *e) {
     const softmax_plan *plan = e->plan;
-    rows_place(&e->rows, first, count, sure);
     const rows_array x = {e->block.x, plan->in_bytes, plan->align},
                      mask = {e->block.mask, WORD, ROWS_UNIT_BYTES};
     rows_load(&e->rows, &x, plan->packed ? e->constant.absent : I(0), e->units.raw);

@@ -123,7 +123,7 @@ void softmax_leave_if_apart(softmax_emitter *e) {
 void softmax_divide_once(softmax_emitter *e) {
     mc_reg by = e->rows.scratch.real, weight = e->own.greatest;
     mc_builder *b = e->b;
-    EMIT(b, rcp_f32, by, e->own.sum);
+    EMIT(b, rcp_approx_f32, by, e->own.sum);
     make_weight(e, weight);
     EMIT(b, mul_f32, by, by, weight);
     if (e->c_by.id) EMIT(b, mul_f32, by, by, e->c_by);

@@ -23,11 +23,12 @@ static void leave_if_infinite(grad_emitter *e) {
     EMIT_IF(b, infinite, bra_uni, TO(e->longer));
 }
 
-/* Of row blocks of which threads have COUNT units at the most, and SURE at the least. */
-static void emit_held(void *user, int count, int sure) {
+static void load_held(void *user) { grad_load(user); }
+
+/* Of row blocks that stay in registers, whose units are loaded. */
+static void emit_held(void *user) {
     grad_emitter *e = user;
     bool one_word = rows_one_word(&e->plan->deal);
-    grad_load(e, e->rows.thread, count, sure);
     grad_start_greatest(e);
     each_unit(e, grad_take);
     grad_take_greatest(e);
@@ -44,25 +45,25 @@ static void emit_held(void *user, int count, int sure) {
 
 /* -- What is done with all units of a turn ------------------------------------------------------------ */
 
-static void turn_ends(void *user, mc_reg first) {
+static void turn_ends(void *user) {
     grad_emitter *e = user;
-    grad_load(e, first, e->plan->deal.again, 0);
+    grad_load(e);
     each_unit(e, grad_take);
     each_unit(e, grad_take_ends);
 }
 
-static void turn_sums(void *user, mc_reg first) {
+static void turn_sums(void *user) {
     grad_emitter *e = user;
-    grad_load(e, first, e->plan->deal.again, 0);
+    grad_load(e);
     each_unit(e, grad_take);
     grad_start_parts(e);
     each_unit(e, grad_add);
     grad_add_parts(e);
 }
 
-static void turn_store(void *user, mc_reg first) {
+static void turn_store(void *user) {
     grad_emitter *e = user;
-    grad_load(e, first, e->plan->deal.again, 0);
+    grad_load(e);
     store_units(e);
 }
 
@@ -93,7 +94,7 @@ void grad_emit(const void *data, mc_builder *b) {
     grad_list_batch(plan, arrays);
     grad_begin(&e, b, plan, arrays);
     e.longer = label(b, "LONGER");
-    rows_emit_ways(&e.rows, &e, emit_held);
+    rows_emit_ways(&e.rows, &e, load_held, emit_held);
     emit_long(&e);
     EMIT_RET(b);
 }

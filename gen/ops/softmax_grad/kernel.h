@@ -41,8 +41,8 @@ typedef struct grad_emitter {
 /* -- terms.c: I is a unit */
 
 void grad_begin(grad_emitter *e, mc_builder *b, const grad_plan *plan, const mc_batch_array *arrays);
-/* Asks for COUNT units, T apart from unit FIRST on. The first SURE are there for all threads. */
-void grad_load(grad_emitter *e, mc_reg first, int count, int sure);
+/* Asks for the placed units. */
+void grad_load(grad_emitter *e);
 /* Terms, 0 where there is no element. */
 void grad_take(grad_emitter *e, int i);
 /* G of the thread's rows, of all units. */

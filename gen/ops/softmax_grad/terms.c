@@ -59,8 +59,7 @@ void grad_begin(grad_emitter *e, mc_builder *b, const grad_plan *plan, const mc_
 
 /* -- Terms -------------------------------------------------------------------------------------------- */
 
-void grad_load(grad_emitter *e, mc_reg first, int count, int sure) {
-    rows_place(&e->rows, first, count, sure);
+void grad_load(grad_emitter *e) {
     rows_load(&e->rows, &e->p, I(0), e->units.p);
     rows_load(&e->rows, &e->d, I(0), e->units.d);
 }

@@ -14,8 +14,8 @@
  *
  *   emitter   rows_begin(r, b, plan); rows_find(r, ...); rows_count_units(r);
  *             rows_declare_places(r); rows_declare_scratch(r);
- *             rows_emit_ways(r, user, held); rows_emit_loop(r, user, prefix, turn);
- *   of these  rows_place(r, first, count, sure), then loads and stores of each unit; rows_join(r, ...) */
+ *             rows_emit_ways(r, user, load, held); rows_emit_loop(r, user, prefix, turn);
+ *   of these  loads and stores of each unit, which rows_place has placed; rows_join(r, ...) */
 #ifndef MC_ROWS_H
 #define MC_ROWS_H
 
@@ -236,14 +236,14 @@ void rows_spread(rows_emitter *r, mc_reg word, const mc_reg *to);
 
 /* -- ways.c ------------------------------------------------------------------------------------------- */
 
-/* The whole way of row blocks of which threads have COUNT units at the most, and SURE at the least. */
-typedef void (*rows_way)(void *user, int count, int sure);
-/* A way for each number of units up to `hold`; what follows is for longer row blocks. */
-void rows_emit_ways(rows_emitter *r, void *user, rows_way way);
+/* What is done with the units that are placed. */
+typedef void (*rows_step)(void *user);
+/* A way for each number of units up to `hold`, from what LOAD asks for to the end of the kernel; what follows
+   is for longer row blocks. LOAD is there once, for the most units. */
+void rows_emit_ways(rows_emitter *r, void *user, rows_step load, rows_step way);
 
-/* What is done with `again` units of each thread, from unit FIRST on. */
-typedef void (*rows_turn)(void *user, mc_reg first);
-/* All units of the row block. PREFIX is of its registers; the builder has none behind it. */
-void rows_emit_loop(rows_emitter *r, void *user, const char *prefix, rows_turn turn);
+/* TURN, with `again` units of each thread placed, until all units have been. PREFIX is of its registers; the
+   builder has none behind it. */
+void rows_emit_loop(rows_emitter *r, void *user, const char *prefix, rows_step turn);
 
 #endif
