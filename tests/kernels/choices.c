@@ -1,10 +1,12 @@
 #include "choices.h"
+#include "check.h"
 #include <stdio.h>
 
 void choices_try_all(const choice *choices, size_t count, int step, choice_try *try, void *user) {
     size_t turns[MOST_CHOICES] = {0}, i = 0;
     mc_setting settings[MOST_CHOICES];
     char text[200];
+    step *= check_part();
     for (int number = 0; i < count; number++) {
         size_t used = 0;
         for (i = 0; i < count; i++) {

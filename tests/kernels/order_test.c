@@ -156,7 +156,7 @@ static void check_types(session *s, const char *types) {
 int main(int argc, char **argv) {
     session s = {.diag = mc_diag_create()};
     if (argc < 4 || mc_device_open(argc > 4 ? argv[4] : "sim", &s.device, s.diag) != MC_OK) return 2;
-    s.spec = argv[1], s.step = (size_t)atoi(argv[2]), s.arch = argc > 5 ? argv[5] : NULL;
+    s.spec = argv[1], s.step = (size_t)(atoi(argv[2]) * check_part()), s.arch = argc > 5 ? argv[5] : NULL;
     for (char *types = strtok(argv[3], ","); types != NULL; types = strtok(NULL, ",")) check_types(&s, types);
     printf("%ld kernels, %ld sums\n", s.kernels, s.sums);
     mc_device_close(s.device);

@@ -79,6 +79,7 @@ typedef struct session {
     mc_diag *diag;
     mcrt_random random;
     long sums;
+    int run;
 } session;
 
 /* -- Operands ------------------------------------------------------------------------------------------ */
@@ -212,7 +213,7 @@ static void check_types(session *s, const char *types) {
               mc_diag_text(s->diag));
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         for (size_t v = 0; v < 3 && is_possible(s, runs[i].fields); v++)
-            check_run(s, &runs[i], vecs[v == 2 ? 2 + i % 3 : v]);
+            if (s->run++ % check_part() == 0) check_run(s, &runs[i], vecs[v == 2 ? 2 + i % 3 : v]);
 }
 
 int main(int argc, char **argv) {
