@@ -36,7 +36,7 @@ spec=$(pkg-config --variable=specdir mcgen)/spmm_l8r8.lua
 
 step "nothing of the project's own among the headers"
 headers=$(find "$prefix/include" -type f -printf '%f\n' | sort | tr '\n' ' ')
-[ "$headers" = "mc_element.h mc_optimise.h mc_status.h mccache.h mcgen.h mcrt.h ptxsim.h " ] || { echo "installed headers: $headers"; exit 1; }
+[ "$headers" = "mc_describe.h mc_element.h mc_optimise.h mc_status.h mccache.h mcgen.h mcrt.h ptxsim.h " ] || { echo "installed headers: $headers"; exit 1; }
 
 # example NAME LINKED FLAGS...: builds and runs it on the simulator, twice: the second time the kernel comes from the cache.
 example() {

@@ -4,8 +4,28 @@
 /* Each loop is written once, and compiled twice. Where fmaf is an instruction it is inlined, and loops become
    vectors of it; elsewhere it is a function of the C library, which gives the same. */
 #if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#include <stdatomic.h>
 #define FUSED __attribute__((target("avx2,fma")))
-static bool has_fused(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+
+/* Whether the processor has both, and the system saves their registers. __builtin_cpu_supports would want a
+   runtime library that not every compiler comes with. */
+static bool find_fused(void) {
+    enum { SAVED = 6 /* of XCR0: the registers of SSE and AVX */, FMA_AND_SAVE = bit_FMA | bit_OSXSAVE };
+    unsigned a, b, c, d, saved, upper;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || (c & FMA_AND_SAVE) != FMA_AND_SAVE) return false;
+    __asm__("xgetbv" : "=a"(saved), "=d"(upper) : "c"(0));
+    return (saved & SAVED) == SAVED && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_AVX2) != 0;
+}
+
+/* Asked once: on a virtual machine an answer may take microseconds. */
+static bool has_fused(void) {
+    enum { UNKNOWN, NO, YES };
+    static atomic_int known = UNKNOWN;
+    int has = atomic_load_explicit(&known, memory_order_relaxed);
+    if (has == UNKNOWN) atomic_store_explicit(&known, has = find_fused() ? YES : NO, memory_order_relaxed);
+    return has == YES;
+}
 #else
 #define FUSED
 static bool has_fused(void) { return false; }

@@ -174,7 +174,7 @@ static tune_ending describe(int status) {
     tune_ending ending;
     if (WIFSIGNALED(status))
         snprintf(ending.text, sizeof ending.text, "it was ended by signal %d (%s)", WTERMSIG(status),
-                 sigdescr_np(WTERMSIG(status)) != NULL ? sigdescr_np(WTERMSIG(status)) : "unknown");
+                 strsignal(WTERMSIG(status)));
     else snprintf(ending.text, sizeof ending.text, "it ended with status %d", WEXITSTATUS(status));
     return ending;
 }

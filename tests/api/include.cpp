@@ -1,4 +1,5 @@
 /* The installed headers in a C++ program: they compile as C++11 without a warning, and their functions link. */
+#include <mc_describe.h>
 #include <mccache.h>
 #include <mcgen.h>
 #include <mcrt.h>

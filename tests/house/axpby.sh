@@ -10,20 +10,21 @@ MOST=10
 
 # The copy; what is made of an older copy is of no use here.
 mkdir "$tree"
-cp -r "$root"/{CMakeLists.txt,cmake,gen,sim,cache,runtime,mcrun,bench,specs,records,docs,examples,README.md,LICENSE,CHANGELOG.md} "$tree"
+cp -r "$root"/{CMakeLists.txt,cmake,gen,sim,cache,runtime,python,mcrun,bench,specs,records,docs,examples,README.md,LICENSE,CHANGELOG.md} "$tree"
 cp -r "$toy"/{gen,runtime,bench,specs} "$tree"
 echo 'O(AXPBY, axpby)' >>"$tree/gen/ops/operators.def"
 sed -i 's/^} mc_op;/    MC_OP_AXPBY,\n&/' "$tree/runtime/mcrt.h"
 
 # Lines of C, CMake and .def that differ outside the operator's own folders.
-lines=$(diff -r "$root" "$tree" -x docs -x specs -x tests -x 'axpby*' -x .git -x 'build*' -x tools -x .ci 2>/dev/null | grep -c '^>')
+lines=$(diff -r "$root" "$tree" -x docs -x specs -x tests -x 'axpby*' -x .git -x python -x 'build*' -x tools -x .ci 2>/dev/null | grep -c '^>')
 echo "an operator: $lines lines outside its own folders, of $MOST; $(cd "$toy" && find gen runtime bench specs -type f | wc -l) files of its own"
 check "at least the list and the enumeration: $lines" [ "$lines" -ge 2 ]
 check "at most $MOST lines: $lines" [ "$lines" -le $MOST ]
 
 cmake -S "$tree" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DMCGEN_TESTS=OFF >"$work/log" 2>&1 || cat "$work/log"
-cmake --build "$work/build" --target mcgen mcrun mcbench >"$work/log" 2>&1 || cat "$work/log"
+cmake --build "$work/build" --target mcgen mcrun mcbench all >"$work/log" 2>&1 || cat "$work/log"
 bin=$work/build/bin
+libraries_at=$work/build/runtime:$work/build/gen:$work/build/sim:$work/build/cache
 spec=$tree/specs/axpby.lua
 cd "$work" || exit 1
 export XDG_CACHE_HOME=$work/cache XDG_DATA_HOME=$work/data MCGEN_ARCH=sm_80
@@ -57,7 +58,15 @@ expect 1 'axpby: kernels without a model' "$bin/mcbench" fit records.jsonl
 libraries=(-llua5.4 -ljansson -lxxhash -lb2 -lm -ldl -pthread)
 check 'the program compiles' cc -I"$tree/runtime" -I"$tree/gen" "$toy/plan.c" -o plan -L"$work/build/runtime" -L"$work/build/gen" \
     -L"$work/build/sim" -L"$work/build/cache" -lmcrt -lmcgen -lptxsim -lmccache "${libraries[@]}"
-expect 0 'planned and executed, 0 wrong' ./plan
+expect 0 'planned and executed, 0 wrong' env LD_LIBRARY_PATH="$libraries_at" ./plan
+
+# Python: the operator is there, without a line of Python about it
+python=${MCGEN_TEST_PYTHON:-python3}
+if [ -e "$work/build/python/mcgen/_call.abi3.so" ]; then
+    export MCGEN_LIBRARIES=$libraries_at
+    expect 0 'axpby: planned and executed' env PYTHONPATH="$work/build/python" PYTHONDONTWRITEBYTECODE=1 "$python" "$toy/toy.py"
+else echo "SKIPPED: the operator from Python (no Python with headers)"
+fi
 
 # mcbench, on a driver that is the simulator
 mkdir matrices

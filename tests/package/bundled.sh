@@ -31,7 +31,7 @@ for library in "$work"/bundled/mcgen/{gen/libmcgen,runtime/libmcrt,cache/libmcca
 done
 # None of theirs, because none but those of the headers.
 for library in libmcrt.so static/libmcrt.a; do
-    "$root/tests/api/symbols.sh" "$work/bundled/mcgen/runtime/$library" MCRT_1 "$root/runtime/mcrt.h" "$root/gen/mc_status.h"
+    "$root/tests/api/symbols.sh" "$work/bundled/mcgen/runtime/$library" MCRT_1 "$root/runtime/mcrt.h" "$root/runtime/mc_describe.h" "$root/gen/mc_status.h"
 done
 
 echo "as a part of other projects: as it should be"

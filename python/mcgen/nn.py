@@ -1,0 +1,283 @@
+"""Modules of PyTorch whose weights are sparse: SparseLinear, SparseMLP, and attention under a mask.
+
+Weights are made of `vec` x 1 vectors: `vec` neighbouring outputs share the inputs that they read. Tensors on a GPU take our
+kernels there, tensors on the CPU the simulator."""
+
+import torch
+from torch import nn
+
+from . import torch as _ops
+from .matrix import Matrix
+
+_FLOATS = {torch.float16: "f16", torch.bfloat16: "bf16"}
+
+
+def vector_mask(weight, sparsity, vec=8):
+    """Where WEIGHT [rows, cols] keeps its vectors of VEC x 1 with the greatest sums of magnitudes, so that SPARSITY of them
+    are zero: a bool tensor of WEIGHT's shape."""
+    rows, cols = weight.shape
+    if rows % vec:
+        raise ValueError(f"{rows} rows are no multiple of {vec}")
+    if not 0 <= sparsity <= 1:
+        raise ValueError(f"sparsity is {sparsity}, must be 0 to 1")
+    scores = weight.detach().abs().float().reshape(rows // vec, vec, cols).sum(1)
+    keep = scores.numel() - round(sparsity * scores.numel())
+    mask = torch.zeros(scores.numel(), dtype=torch.bool, device=weight.device)
+    mask[scores.flatten().topk(keep).indices] = True
+    return mask.reshape(scores.shape).repeat_interleave(vec, 0)
+
+
+def _bcrs(mask, vec):
+    """row_ptr, col_idx and the places [vectors] of MASK's vectors, block by block."""
+    blocks = mask.reshape(mask.shape[0] // vec, vec, mask.shape[1]).any(1)
+    row, col = blocks.nonzero(as_tuple=True)
+    row_ptr = torch.zeros(blocks.shape[0] + 1, dtype=torch.int32, device=mask.device)
+    row_ptr[1:] = blocks.sum(1).cumsum(0)
+    return row_ptr, col.to(torch.int32), row
+
+
+def _vectors(weight, row, col, vec):
+    """WEIGHT's vectors [vectors, vec] at row blocks ROW and columns COL."""
+    return weight.reshape(weight.shape[0] // vec, vec, weight.shape[1])[row, :, col].contiguous()
+
+
+class _Kernels:
+    """What a SparseLinear has on one device: its matrix and the families of its steps."""
+
+    def __init__(self, layer):
+        values = layer.values.detach()
+        context = _ops.context_of(values.device)
+        host = [t.detach().cpu().contiguous() for t in (layer.row_ptr, layer.col_idx, values)]
+        self.kind = _FLOATS.get(values.dtype, "s8")
+        self.matrix = Matrix.from_bcrs(layer.out_features, layer.in_features, host[0], host[1], host[2], layer.vec,
+                                       type=self.kind, context=context)
+        self.version = layer.values._version
+        members = dict(c_major="column", bias="row" if layer.bias is not None else "none")
+        if self.kind == "s8":
+            out = _FLOATS[layer.activations]
+            self.quantise = _ops.Family("quantise", context=context, lhs=out, out="s8", scale="row", computed=True)
+            self.forward = _ops.Family("spmm", self.matrix, rhs="s8", out=out, scale="row", b_scale="column", **members)
+            return
+        self.forward = _ops.Family("spmm", self.matrix, rhs=self.kind, out=self.kind, b_major="column", **members)
+        self.to_input = _ops.Family("spmmt", self.matrix, lhs=self.kind, rhs=self.kind, out=self.kind)
+        self.to_values = _ops.Family("sddmm", self.matrix, lhs=self.kind, rhs=self.kind, out=self.kind, order="bcrs")
+
+    def take_values(self, values):
+        """New VALUES of the layer go into the packed matrix."""
+        if values._version == self.version:
+            return
+        stream = _ops._stream(values.device)
+        self.matrix.set_values(values.detach(), stream=stream)
+        self.version = values._version
+
+
+class _Product(torch.autograd.Function):
+    """y = x W^T + bias for x [tokens, inputs], and its gradients: dx = dy W by spmmt, dW where W has vectors by sddmm."""
+
+    @staticmethod
+    def forward(context, x, values, bias, kernels):
+        context.save_for_backward(x, values)
+        context.kernels, context.has_bias = kernels, bias is not None
+        return _forward_float(kernels, x, bias)
+
+    @staticmethod
+    def backward(context, dy):
+        x, values = context.saved_tensors
+        kernels, turned = context.kernels, dy.t().contiguous()
+        dx = d_values = d_bias = None
+        if context.needs_input_grad[0]:
+            dx = torch.ops.mcgen.spmmt(values.detach(), turned, kernels.to_input.key).t()
+        if context.needs_input_grad[1]:
+            d_values = torch.ops.mcgen.sddmm(turned, x.t().contiguous(), kernels.to_values.key)
+            d_values = d_values.reshape(values.shape)
+        if context.has_bias and context.needs_input_grad[2]:
+            d_bias = dy.float().sum(0)
+        return dx, d_values, d_bias, None
+
+
+def _forward_float(kernels, x, bias):
+    return torch.ops.mcgen.spmm(x, kernels.forward.key, bias=bias)
+
+
+class SparseLinear(nn.Module):
+    """y = x W^T + bias, with a W of VEC x 1 vectors.
+
+    Make one by SparseLinear.from_linear. x is [..., in_features], y [..., out_features], token by token as of nn.Linear.
+    Parameters and buffers: values [vectors, vec], row_ptr [out_features / vec + 1] and col_idx [vectors] (BCRS), bias, f32
+    [out_features], and of a weight of s8 weight_scale, f32 [out_features].
+
+    A weight of f16 or bf16 is trained as any other: its gradient is that of its vectors. One of s8 multiplies activations
+    that are quantised on the way, with a scale for each token, and has no gradient: backward through it fails.
+
+    Before torch.compile or torch.export, and before a CUDA graph is captured, run the layer once with each number of
+    tokens that there will be."""
+
+    def __init__(self, in_features, out_features, row_ptr, col_idx, values, bias=None, weight_scale=None, *, vec=8,
+                 activations=torch.float16):
+        super().__init__()
+        self.in_features, self.out_features, self.vec, self.activations = in_features, out_features, vec, activations
+        self.register_buffer("row_ptr", row_ptr)
+        self.register_buffer("col_idx", col_idx)
+        if weight_scale is None:
+            self.values = nn.Parameter(values)
+        else:
+            self.register_buffer("values", values)
+        self.register_buffer("weight_scale", weight_scale)
+        self.bias = nn.Parameter(bias.detach().float(), weight_scale is None) if bias is not None else None
+        self._kernels = None
+
+    @classmethod
+    def from_linear(cls, linear, mask=None, *, sparsity=None, vec=8, weight=None, activations=None):
+        """A sparse layer of LINEAR's weight, where MASK, a bool tensor of its shape, is true; or where the greatest vectors
+        are, SPARSITY of them being left out; or where the weight is not zero.
+
+        WEIGHT: "f16", "bf16", or "s8" (rounded, with a scale for each output); None: LINEAR's type, f16 of an f32.
+        ACTIVATIONS: of a weight of s8, the dtype of x and y; None: LINEAR's, f16 of an f32."""
+        dense = linear.weight.detach()
+        if mask is None:
+            mask = vector_mask(dense, sparsity, vec) if sparsity is not None else dense != 0
+        if mask.shape != dense.shape or dense.shape[0] % vec:
+            raise ValueError(f"the mask is {tuple(mask.shape)}, must be {tuple(dense.shape)}, rows a multiple of {vec}")
+        row_ptr, col_idx, row = _bcrs(mask, vec)
+        values = _vectors(torch.where(mask, dense, torch.zeros_like(dense)), row, col_idx.long(), vec)
+        own = dense.dtype if dense.dtype in _FLOATS else torch.float16
+        scale = None
+        if weight == "s8":
+            largest = torch.where(mask, dense, torch.zeros_like(dense)).abs().float().amax(1)
+            scale = torch.where(largest > 0, largest / 127, torch.ones_like(largest))
+            by_vector = scale.reshape(-1, vec)[row]
+            values = (values.float() / by_vector).round().clamp(-127, 127).to(torch.int8)
+        elif weight in (None, "f16", "bf16"):
+            values = values.to({None: own, "f16": torch.float16, "bf16": torch.bfloat16}[weight])
+        else:
+            raise ValueError(f"weight is {weight!r}, must be 'f16', 'bf16' or 's8'")
+        return cls(linear.in_features, linear.out_features, row_ptr, col_idx, values,
+                   linear.bias.detach() if linear.bias is not None else None, scale, vec=vec,
+                   activations=activations or (own if weight == "s8" else values.dtype))
+
+    @property
+    def sparsity(self) -> float:
+        """The part of vectors that are zero."""
+        return 1 - self.values.shape[0] * self.vec / (self.in_features * self.out_features)
+
+    def to_dense(self):
+        """W [out_features, in_features]: of s8, its integers times their scales, in f32."""
+        counts = (self.row_ptr[1:] - self.row_ptr[:-1]).long()
+        row = torch.repeat_interleave(torch.arange(counts.numel(), device=counts.device), counts)
+        values = self.values.detach()
+        if self.weight_scale is not None:
+            values = values.float() * self.weight_scale.reshape(-1, self.vec)[row]
+        blocks = values.new_zeros(counts.numel(), self.vec, self.in_features)
+        blocks[row, :, self.col_idx.long()] = values
+        return blocks.reshape(self.out_features, self.in_features)
+
+    def prepare(self):
+        """Makes what the layer needs on its device, if it is not there."""
+        if self._kernels is None:
+            self._kernels = _Kernels(self)
+        return self._kernels
+
+    def forward(self, x):
+        kernels = self._kernels if self._kernels is not None else self.prepare()
+        tokens = x.reshape(-1, self.in_features)
+        if kernels.kind == "s8":
+            y = self._forward_s8(kernels, tokens)
+        else:
+            y = self._forward_float(kernels, tokens)
+        return y.reshape(*x.shape[:-1], self.out_features)
+
+    def _forward_s8(self, kernels, x):
+        q, scales, _ = torch.ops.mcgen.quantise(x.contiguous(), kernels.quantise.key)
+        return torch.ops.mcgen.spmm(q, kernels.forward.key, scale=self.weight_scale, bias=self.bias,
+                                    b_scale=scales.reshape(-1))
+
+    def _forward_float(self, kernels, x):
+        if torch.is_autocast_enabled(x.device.type) or x.dtype != self.values.dtype:
+            x = x.to(self.values.dtype)
+        x = x.contiguous()
+        if torch.compiler.is_compiling():
+            return _forward_float(kernels, x, self.bias)
+        kernels.take_values(self.values)
+        if torch.is_grad_enabled() and (x.requires_grad or self.values.requires_grad):
+            return _Product.apply(x, self.values, self.bias, kernels)
+        return _forward_float(kernels, x, self.bias)
+
+    def _apply(self, function, recurse=True):
+        self._kernels = None
+        super()._apply(function, recurse)
+        if self.bias is not None and self.bias.dtype != torch.float32:
+            self.bias.data = self.bias.data.float()
+        for name in ("row_ptr", "col_idx"):
+            setattr(self, name, getattr(self, name).to(torch.int32))
+        if self.weight_scale is not None:
+            self.weight_scale = self.weight_scale.float()
+        return self
+
+    def _load_from_state_dict(self, *args, **kwargs):
+        self._kernels = None
+        super()._load_from_state_dict(*args, **kwargs)
+
+    def __getstate__(self):
+        return {**self.__dict__, "_kernels": None}
+
+    def __deepcopy__(self, memo):
+        import copy
+
+        made = self.__class__.__new__(self.__class__)
+        memo[id(self)] = made
+        made.__dict__.update({k: copy.deepcopy(v, memo) for k, v in self.__getstate__().items()})
+        return made
+
+    def extra_repr(self):
+        return (f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}, "
+                f"weight={str(self.values.dtype)[6:]}, vec={self.vec}, sparsity={self.sparsity:.3f}")
+
+
+class SparseMLP(nn.Module):
+    """down(activation(up(x))) with two SparseLinear and an activation of PyTorch."""
+
+    def __init__(self, up, down, activation=nn.functional.relu):
+        super().__init__()
+        self.up, self.down, self.activation = up, down, activation
+
+    def forward(self, x):
+        return self.down(self.activation(self.up(x)))
+
+
+class AttentionMask:
+    """Which keys each query attends to: a bool tensor [queries, keys], of which VEC neighbouring queries share theirs (any
+    of a group's is all's). For queries, keys and values of f16 or bf16 on DEVICE. Made once, used in every call."""
+
+    def __init__(self, mask, *, vec=8, dtype=torch.float16, device=None):
+        kind = _FLOATS[dtype]
+        context = _ops.context_of(device or mask.device)
+        if mask.shape[0] % vec:
+            raise ValueError(f"{mask.shape[0]} queries are no multiple of {vec}")
+        row_ptr, col_idx, _ = _bcrs(mask.cpu(), vec)
+        self.shape, self.dtype = tuple(mask.shape), dtype
+        self.matrix = Matrix.from_bcrs(*mask.shape, row_ptr, col_idx, None, vec, type=kind, context=context)
+        self.scores = _ops.Family("sddmm", self.matrix, lhs=kind, rhs=kind, out=kind, order="srbcrs32")
+        self.weights = _ops.Family("softmax", self.matrix, lhs=kind, out=kind, order="srbcrs32", scale="tensor",
+                                   exp="approx" if not context.is_simulator else "polynomial")
+        self.mix = _ops.Family("spmm", self.matrix, rhs=kind, out=kind, given_values=True)
+
+
+def sparse_attention(q, k, v, mask, scale=None):
+    """softmax(scale * q k^T) v where MASK, an AttentionMask, has keys; a query without any gives zeros. q is [..., queries,
+    depth], k and v [..., keys, depth]; scale: 1 / sqrt(depth). No gradient."""
+    queries, keys = mask.shape
+    if q.shape[-2] != queries or k.shape[-2] != keys or v.shape[-2] != keys:
+        raise ValueError(f"q, k, v are of {q.shape[-2]}, {k.shape[-2]}, {v.shape[-2]}; the mask is {queries} x {keys}")
+    if q.requires_grad or k.requires_grad or v.requires_grad:
+        raise ValueError("sparse_attention has no gradient: call it under torch.no_grad()")
+    batch, depth = q.shape[:-2], q.shape[-1]
+    flat = [t.reshape(-1, *t.shape[-2:]).contiguous() for t in (q, k, v)]
+    if flat[0].shape[0] == 1:
+        flat = [t[0] for t in flat]
+    s = torch.ops.mcgen.sddmm(flat[0], flat[1], mask.scores.key)
+    p, _ = torch.ops.mcgen.softmax(s, mask.weights.key, scale_value=depth ** -0.5 if scale is None else scale)
+    y = torch.ops.mcgen.spmm(flat[2], mask.mix.key, values=p)
+    return y.reshape(*batch, queries, v.shape[-1])
+
+
+__all__ = ["AttentionMask", "SparseLinear", "SparseMLP", "sparse_attention", "vector_mask"]

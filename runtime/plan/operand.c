@@ -1,0 +1,61 @@
+/* What a plan's operands are (mc_describe.h). */
+#include "mc_describe.h"
+#include "plan/plan.h"
+
+#define OPERAND_FIRST STRUCT_SIZE_TO(mc_operand_info, align)
+
+/* From the first element to the last one of all products. */
+static int64_t bytes_of(const mc_operand_info *info) {
+    if (info->rows <= 0 || info->cols <= 0) return 0;
+    int64_t elements = (info->rows - 1) * info->ld + info->cols;
+    return (int64_t)mc_type_size(info->type, (info->products - 1) * info->stride + elements);
+}
+
+static mc_status measure_operand(const plan_problem *problem, const operand_row *operand,
+                                 const mc_vsparse *matrix, mc_operand_info *info, mc_diag *diag) {
+    mc_dense shape;
+    mc_status status = operand_whole_shape(problem, operand, matrix, &shape, diag);
+    if (status != MC_OK) return status;
+    int64_t stride = member_get(problem, operand->stride);
+    if (operand_is_computed(problem, operand)) stride = shape.cols;
+    bool shared = problem->batch == 0 || stride <= 0;
+    info->type = shape.type;
+    info->rows = shape.rows, info->cols = shape.cols, info->ld = shape.ld;
+    info->products = shared ? 1 : problem->batch;
+    info->stride = shared ? 0 : stride;
+    info->bytes = bytes_of(info);
+    return MC_OK;
+}
+
+/* As executions bring it: an operand that is transposed is the first one of the problem that does that, where it has
+   integers for elements. */
+static mc_status measure(const mc_plan *plan, size_t index, mc_operand_info *info, mc_diag *diag) {
+    const operand_row *operand = &operator_of(plan->problem.op)->operands[index];
+    if (plan->transpose == NULL || (int)index != plan->transposed)
+        return measure_operand(&plan->problem, operand, matrix_host(plan->matrix), info, diag);
+    const plan_problem *turned = &plan->transpose->problem;
+    mc_status status =
+        measure_operand(turned, &operator_of(turned->op)->operands[0], matrix_host(NULL), info, diag);
+    info->type = operand_element(&plan->problem, operand);
+    return status;
+}
+
+mc_status mc_plan_get_operand(const mc_plan *plan, size_t index, mc_operand_info *info, mc_diag *diag) {
+    if (plan == NULL) return check_handle(plan, "plan", diag);
+    const mc_operator *o = operator_of(plan->problem.op);
+    if (index >= o->operand_count) return MC_USAGE;
+    const operand_row *operand = &o->operands[index];
+    const struct plan_argument none = {0},
+                               *argument = plan->kernel != NULL ? &plan->launch.arguments[index] : &none;
+    bool there = operand_is_there(&plan->problem, operand), factor = operand->kind == OPERAND_FACTOR;
+    mc_operand_info all = {.name = operand->name,
+                           .wanted = argument->wanted,
+                           .by_value = there && factor && operand_has_factors(&plan->problem, operand) &&
+                                       !operand_is_factors(&plan->problem, operand),
+                           .align = argument->align > 0 ? argument->align : 1};
+    all.out = operand->out || operand_is_other(&plan->problem, operand);
+    all.in = operand_is_input(operand) && !operand_is_computed(&plan->problem, operand);
+    mc_status status = there ? measure(plan, index, &all, diag) : MC_OK;
+    return status == MC_OK ? give_struct(info, OPERAND_FIRST, &all, sizeof all, "mc_operand_info", diag)
+                           : status;
+}

@@ -1,0 +1,166 @@
+"""Contexts, matrices, plans and arrays, with NumPy."""
+
+import numpy
+import pytest
+
+import mcgen
+
+
+def pruned(rows, cols, dtype="int8", vec=8, seed=1, keep=0.3):
+    random = numpy.random.default_rng(seed)
+    mask = numpy.repeat(random.random((rows // vec, cols)) < keep, vec, axis=0)
+    if dtype.startswith("float"):
+        return (random.standard_normal((rows, cols)) * mask).astype(dtype)
+    return (random.integers(-100, 100, (rows, cols)) * mask).astype(dtype)
+
+
+class OnlyDLPack:
+    """An array that is nothing but DLPack."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("vec", [1, 2, 4, 8, 16])
+def test_product_is_exact(context, vec):
+    weight = pruned(64, 80, vec=vec)
+    matrix = mcgen.Matrix.from_dense(weight, vec, context=context)
+    b = numpy.random.default_rng(2).integers(-128, 128, (80, 72)).astype("int8")
+    plan = mcgen.Plan("spmm", matrix, rhs="s8", out="s32", n=72)
+    assert (plan(b=b) == weight.astype(int) @ b.astype(int)).all()
+    assert plan.info()["origin"] in ("measured", "near", "estimated", "default")
+
+
+def test_bcrs_and_new_values(context):
+    weight = pruned(32, 40, seed=3)
+    blocks = weight.reshape(4, 8, 40)
+    row, col = blocks.any(1).nonzero()
+    values = numpy.ascontiguousarray(blocks[row, :, col])
+    row_ptr = numpy.searchsorted(row, numpy.arange(5)).astype("int32")
+    matrix = mcgen.Matrix.from_bcrs(32, 40, row_ptr, col.astype("int32"), values, context=context)
+    assert (matrix.vectors, matrix.type, matrix.rows, matrix.cols) == (len(col), "s8", 32, 40)
+    b = numpy.arange(40 * 16, dtype="int64").astype("int8").reshape(40, 16)
+    plan = mcgen.Plan("spmm", matrix, rhs="s8", out="s32", n=16)
+    assert (plan(b=b) == weight.astype(int) @ b.astype(int)).all()
+    matrix.set_values(-(values // 2))
+    halved = -(blocks // 2)
+    assert (plan(b=b) == (halved * blocks.any(1, keepdims=True)).reshape(32, 40).astype(int) @ b.astype(int)).all()
+
+
+def test_memory_of_all_kinds(context):
+    weight = pruned(16, 24, "float16")
+    matrix = mcgen.Matrix.from_dense(weight, context=context)
+    b = numpy.random.default_rng(4).standard_normal((24, 32)).astype("float16")
+    plan = mcgen.Plan("spmm", matrix, rhs="f16", out="f32", n=32)
+    want = plan(b=b)
+    assert abs(want - weight.astype("f8") @ b.astype("f8")).max() < 1e-2
+    assert (plan(b=OnlyDLPack(b)) == want).all()
+    on_device = context.array(b)
+    made = plan(b=on_device)
+    assert isinstance(made, mcgen.DeviceArray) and (made.numpy() == want).all()
+    into = numpy.empty((16, 32), "float32")
+    assert plan(b=b, c=into) is into and (into == want).all()
+    made.write(numpy.zeros((16, 32), "float32"))
+    plan.run(on_device.address, made.address, 0, 0)
+    context.synchronize()
+    assert (made.numpy() == want).all()
+
+
+def test_factors_by_value_and_by_row(context):
+    weight = pruned(16, 24)
+    matrix = mcgen.Matrix.from_dense(weight, context=context)
+    b = numpy.random.default_rng(5).integers(-50, 50, (24, 32)).astype("int8")
+    exact = weight.astype(int) @ b.astype(int)
+    plan = mcgen.Plan("spmm", matrix, rhs="s8", out="f32", n=32, scale="tensor")
+    assert (plan(b=b, scale=0.5) == exact * 0.5).all()
+    scales = numpy.arange(1, 17, dtype="float32")
+    plan = mcgen.Plan("spmm", matrix, rhs="s8", out="f32", n=32, scale="row", bias="row")
+    assert (plan(b=b, scale=scales, bias=scales) == exact * scales[:, None] + scales[:, None]).all()
+
+
+def test_softmax_has_two_outputs(context):
+    mask = mcgen.Matrix.from_dense(pruned(32, 60, "float32", keep=0.5), context=context)
+    plan = mcgen.Plan("softmax", mask, lhs="f32", out="f32", lse="row")
+    x = numpy.random.default_rng(6).standard_normal((mask.vectors, 8)).astype("float32")
+    lse, c = plan(x=x)
+    assert lse.size == 32 and c.shape == (mask.vectors, 8) and 0 < c.min() and c.max() <= 1
+
+
+@pytest.mark.parametrize("wrong, kind, text", [
+    (dict(op="spnn"), ValueError, "there is no operator 'spnn'"),
+    (dict(op="spmm", foo=1), ValueError, "spmm has no member 'foo'"),
+    (dict(op="spmm", rhs="s7"), ValueError, "rhs is 's7', must be"),
+    (dict(op="spmm", rhs="s8", out="f64", n=8), ValueError, "out is 'f64'"),
+    (dict(op="spmm", rhs="s8", out="s32", n=8, specs=["no_such"]), mcgen.UsageError, "no_such"),
+    (dict(op="spmm", rhs="s8", out="s32", n=8, tuning="maybe"), ValueError, "tuning is 'maybe'")])
+def test_wrong_problems(context, wrong, kind, text):
+    matrix = mcgen.Matrix.from_dense(pruned(16, 24), context=context)
+    wrong = dict(wrong)
+    with pytest.raises(kind, match=text):
+        mcgen.Plan(wrong.pop("op"), matrix, **wrong)
+
+
+def test_wrong_operands(context):
+    matrix = mcgen.Matrix.from_dense(pruned(16, 24), context=context)
+    plan = mcgen.Plan("spmm", matrix, rhs="s8", out="s32", n=32)
+    good = numpy.zeros((24, 32), "int8")
+    with pytest.raises(ValueError, match=r"b has \(24, 16\)"):
+        plan(b=good[:, :16].copy())
+    with pytest.raises(ValueError, match="without gaps"):
+        plan(b=numpy.zeros((24, 64), "int8")[:, ::2])
+    with pytest.raises(TypeError, match="b has float32, must be int8"):
+        plan(b=good.astype("float32"))
+    with pytest.raises(TypeError, match="b is missing"):
+        plan()
+    with pytest.raises(TypeError, match="no operand 'd'"):
+        plan(b=good, d=good)
+    with pytest.raises(TypeError, match="is no array"):
+        plan(b=[1, 2])
+    with pytest.raises(mcgen.CannotError, match="b is missing"):
+        plan.run(0, 0, 0, 0)
+    with pytest.raises(TypeError, match="arguments"):
+        plan.run(0)
+
+
+def test_wrong_matrices(context):
+    with pytest.raises(mcgen.FormatError):
+        mcgen.Matrix.from_bcrs(16, 8, numpy.array([0, 1, 1], "int32"), numpy.array([9], "int32"), context=context)
+    with pytest.raises(ValueError, match="row_ptr has 2 elements, must have 3"):
+        mcgen.Matrix.from_bcrs(16, 8, numpy.array([0, 1], "int32"), numpy.array([0], "int32"), context=context)
+    with pytest.raises(ValueError, match="col_idx has 1 elements, row_ptr counts 5"):
+        mcgen.Matrix.from_bcrs(16, 8, numpy.array([0, 1, 5], "int32"), numpy.array([0], "int32"), context=context)
+    with pytest.raises(mcgen.Error):
+        mcgen.Matrix.from_dense(pruned(16, 24), vec=3, context=context)
+
+
+def test_context_and_records(context, tmp_path):
+    said = []
+    own = mcgen.Context("sim", cache="mem", records=str(tmp_path / "r.jsonl"), log=lambda level, text: said.append(level))
+    assert own.is_simulator and own.info()["device"] == "PTX simulator"
+    matrix = mcgen.Matrix.from_dense(pruned(16, 24), context=own)
+    problem = mcgen.Problem("spmm", matrix, rhs="s8", out="s32", n=32)
+    stages = set()
+    result = problem.tune(candidates=2, worker="", progress=lambda about: stages.add(about["stage"]))
+    assert result["measured"] > 0 and result["wrong"] == 0 and result["recorded"] and "time" in stages
+    assert mcgen.Plan("spmm", matrix, rhs="s8", out="s32", n=32).info()["origin"] == "measured"
+    assert own.export_records(tmp_path / "out.jsonl") == 1 and "detail" in said
+    other = mcgen.Context("sim", cache="mem", records="")
+    assert other.import_records(tmp_path / "out.jsonl") == 1
+    with pytest.raises(mcgen.Error):
+        mcgen.Context("cuda:99")
+    with pytest.raises(ValueError, match="cache is 'disk'"):
+        mcgen.Context("sim", cache="disk")
+
+
+def test_importing_wants_nothing():
+    import subprocess
+    import sys
+
+    code = "import sys; import mcgen; assert not {'torch', 'numpy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

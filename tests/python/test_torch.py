@@ -1,0 +1,151 @@
+"""torch.ops.mcgen.*: schemas, fake tensors, compile, export, graphs."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import mcgen  # noqa: E402
+import mcgen.torch as ops  # noqa: E402
+
+pytestmark = pytest.mark.skipif(not hasattr(torch.library, "opcheck"), reason="PyTorch is too old")
+
+
+def pruned(rows, cols, dtype=torch.float16, vec=8, keep=0.3, seed=1):
+    generator = torch.Generator().manual_seed(seed)
+    mask = (torch.rand(rows // vec, cols, generator=generator) < keep).repeat_interleave(vec, 0)
+    return (torch.randn(rows, cols, generator=generator) * mask).to(dtype)
+
+
+@pytest.fixture(scope="module")
+def matrix(context):
+    return mcgen.Matrix.from_dense(pruned(64, 96), context=context)
+
+
+@pytest.fixture(scope="module")
+def x(device):
+    return torch.randn(40, 96, generator=torch.Generator().manual_seed(2)).half().to(device)
+
+
+def families(matrix, context, device):
+    """A family of each operator, and what its op takes besides the key."""
+    random = torch.Generator().manual_seed(3)
+
+    def tensor(*shape, dtype=torch.float16):
+        return torch.randn(*shape, generator=random).to(dtype).to(device)
+
+    f16 = dict(lhs="f16", rhs="f16", out="f16")
+    vectors = matrix.vectors
+    return {
+        "spmm": (ops.Family("spmm", matrix, rhs="f16", out="f16"), (tensor(96, 40),)),
+        "sddmm": (ops.Family("sddmm", matrix, **f16, order="bcrs"), (tensor(64, 40), tensor(96, 40))),
+        "spmmt": (ops.Family("spmmt", matrix, **f16), (tensor(vectors, 8), tensor(64, 40))),
+        "quantise": (ops.Family("quantise", context=context, lhs="f16", out="s8", scale="row", computed=True),
+                     (tensor(40, 96),)),
+        "softmax": (ops.Family("softmax", matrix, lhs="f16", out="f16"), (tensor(vectors, 8),)),
+        "softmax_grad": (ops.Family("softmax_grad", matrix, **f16), (tensor(vectors, 8), tensor(vectors, 8))),
+    }
+
+
+def test_every_operator_has_an_op():
+    assert set(ops.OPS) == set(mcgen.OPERATORS)
+    for name in mcgen.OPERATORS:
+        assert hasattr(torch.ops.mcgen, name)
+
+
+@pytest.mark.parametrize("name", ["spmm", "sddmm", "spmmt", "quantise", "softmax", "softmax_grad"])
+def test_opcheck(name, matrix, context, device):
+    family, tensors = families(matrix, context, device)[name]
+    op = getattr(torch.ops.mcgen, name)
+    torch.library.opcheck(op.default, (*tensors, family.key))
+    results = op(*tensors, family.key)
+    direct = family(**{o.name: t for o, t in zip(ops.OPS[name].required, tensors)})
+    first, second = (r[0] if isinstance(r, (tuple, list)) else r for r in (results, direct))
+    assert torch.equal(first, second) and first.numel() > 0
+
+
+def test_results_and_out(matrix, x):
+    family = ops.Family("spmm", matrix, rhs="f16", out="f16", b_major="column", c_major="column")
+    y = torch.ops.mcgen.spmm(x, family.key)
+    want = x.cpu().double() @ pruned(64, 96).double().t()
+    assert (y.cpu().double() - want).abs().max() < 0.02
+    out = torch.empty_like(y)
+    torch.ops.mcgen.spmm.out(x, family.key, out=out)
+    assert torch.equal(out, y)
+    torch.library.opcheck(torch.ops.mcgen.spmm.out, (x, family.key), dict(out=torch.empty_like(y)))
+
+
+def test_the_bits_of_the_c_library(matrix, x):
+    """What the op gives is what a plan with NumPy arrays gives."""
+    numpy = pytest.importorskip("numpy")
+    family = ops.Family("spmm", matrix, rhs="f16", out="f16", c_major="column", b_major="column")
+    plan = mcgen.Plan("spmm", matrix, rhs="f16", out="f16", c_major="column", b_major="column", n=40)
+    c = plan(b=x.cpu().numpy())
+    assert (numpy.asarray(torch.ops.mcgen.spmm(x, family.key).cpu()) == c).all()
+
+
+def test_compile_with_dynamic_tokens(matrix, x, device):
+    family = ops.Family("spmm", matrix, rhs="f16", out="f16", b_major="column", c_major="column")
+    backend = "aot_eager" if device == "cpu" else "inductor"
+    compiled = torch.compile(lambda t: torch.ops.mcgen.spmm(t, family.key) + 1, fullgraph=True, dynamic=True,
+                             backend=backend)
+    for tokens in (40, 24, 8):
+        part = x[:tokens].clone()
+        assert torch.equal(compiled(part), torch.ops.mcgen.spmm(part, family.key) + 1)
+
+
+def test_export(matrix, x):
+    family = ops.Family("spmm", matrix, rhs="f16", out="f16", b_major="column", c_major="column")
+
+    class Module(torch.nn.Module):
+        def forward(self, t):
+            return torch.ops.mcgen.spmm(t, family.key)
+
+    tokens = torch.export.Dim("tokens", min=2, max=512)
+    exported = torch.export.export(Module(), (x,), dynamic_shapes=({0: tokens},))
+    part = x[:24].clone()
+    assert torch.equal(exported.module()(part), torch.ops.mcgen.spmm(part, family.key))
+
+
+def test_wrong_calls(matrix, x):
+    family = ops.Family("spmm", matrix, rhs="f16", out="f16", b_major="column", c_major="column")
+    with pytest.raises((TypeError, RuntimeError), match="float32|torch.float32"):
+        torch.ops.mcgen.spmm(x.float(), family.key)
+    with pytest.raises(ValueError, match="there is no family 987654"):
+        torch.ops.mcgen.spmm(x, 987654)
+    with pytest.raises(ValueError, match="is of spmm, not of spmmt"):
+        torch.ops.mcgen.spmmt(x, x, family.key)
+    with pytest.raises((ValueError, mcgen.Error)):
+        torch.ops.mcgen.spmm(x[:, :50].contiguous(), family.key)
+
+
+def test_optimise_in_place(context, device):
+    weight = torch.randn(64, 8).half().to(device)
+    before, gradient = weight.clone(), torch.randn(64, 8).half().to(device)
+    family = ops.Family("optimise", context=context, lhs="f16", out="f16", rule="sgd")
+    names = [o.name for o in family.operator.operands if family.has(o)]
+    first = torch.zeros(64, 8, device=device)
+    hyper = torch.zeros(next(o.count for o in family.operator.operands if o.name == "hyper"), device=device)
+    assert "hyper" in names
+    torch.ops.mcgen.optimise(gradient, first, weight, family.key, hyper=hyper)
+    assert torch.equal(weight, before)  # a rate of 0
+
+
+@pytest.mark.skipif("not torch.cuda.is_available()")
+def test_cuda_graph_and_streams(matrix, x, device):
+    if device == "cpu":
+        pytest.skip("on the simulator")
+    family = ops.Family("spmm", matrix, rhs="f16", out="f16", b_major="column", c_major="column")
+    want = torch.ops.mcgen.spmm(x, family.key)
+    given = x.clone()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = torch.ops.mcgen.spmm(given, family.key)
+    given.copy_(x * 2)
+    graph.replay()
+    torch.cuda.synchronize()
+    assert torch.equal(y, want * 2)
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        again = torch.ops.mcgen.spmm(x, family.key)
+    stream.synchronize()
+    assert torch.equal(again, want)

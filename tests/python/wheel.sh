@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# The wheel: built twice, in two folders, to the same bytes; then installed into an empty environment, where its tests run without
+# compilers and without anything of the build. Run by .ci/run, and by hand; wants pip's packages.
+#   wheel.sh [TORCH]     what pip installs beside, torch==2.11.0 if it is left out; "": no PyTorch
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+torch=${1-torch==2.11.0}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$root/tools/wheel" "$work/first" >/dev/null
+mkdir -p "$work/copy/build-wheel"
+(cd "$root" && git ls-files -z --cached --others --exclude-standard | tar --null -T - -c) | tar -x -C "$work/copy"
+ln -s "$root"/build-wheel/{venv,dependencies} "$work/copy/build-wheel/"
+SOURCE_DATE_EPOCH=$(cd "$root" && git log -1 --format=%ct) "$work/copy/tools/wheel" "$work/second" >/dev/null
+cmp "$work"/first/*.whl "$work"/second/*.whl || { echo "the wheel is not reproducible"; exit 1; }
+wheel=$(echo "$work"/first/*.whl)
+echo "$(basename "$wheel"): $(stat -c %s "$wheel") bytes, the same from another folder"
+
+"${MCGEN_TEST_PYTHON:-python3}" -m venv "$work/venv"
+"$work/venv/bin/pip" install -q "$wheel"
+clean=(env -i HOME="$work" PATH="$work/venv/bin:/nowhere" PYTHONDONTWRITEBYTECODE=1)
+(cd "$work" && "${clean[@]}" python -c 'import mcgen; print("imported with nothing beside:", ", ".join(mcgen.OPERATORS))')
+(cd "$work" && "${clean[@]}" mcgen spmm_l8r8 >/dev/null && "${clean[@]}" mcrun --version)
+"$work/venv/bin/pip" install -q pytest numpy ${torch:+"$torch"}
+cp -r "$here" "$work/tests"
+(cd "$work" && "${clean[@]}" python -m pytest -q -p no:cacheprovider tests)
