@@ -177,6 +177,11 @@ class SparseLinear(nn.Module):
             self._kernels = _Kernels(self)
         return self._kernels
 
+    def tune(self, tokens, **options):
+        """Measures kernels for TOKENS tokens (mcgen.Problem.tune), and takes the fastest from then on."""
+        kernels = self.prepare()
+        return kernels.forward.tune((tokens, 0), **options)
+
     def forward(self, x):
         kernels = self._kernels if self._kernels is not None else self.prepare()
         tokens = x.reshape(-1, self.in_features)

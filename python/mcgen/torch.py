@@ -24,7 +24,7 @@ import torch
 from . import types
 from .context import Context, shared_context
 from .operators import OPERATORS
-from .plan import Plan
+from .plan import Plan, Problem
 
 _DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "tf32": torch.float32, "s8": torch.int8,
            "u8": torch.uint8, "s16": torch.int16, "s32": torch.int32, "s64": torch.int64, "s4": torch.uint8,
@@ -73,8 +73,10 @@ class Family:
         self.key = next(_keys)
         _families[self.key] = weakref.ref(self)
         weakref.finalize(self, _families.pop, self.key, None)
-        self._calls = {}
+        self._calls, self._take = {}, None
         self._names = [o.name for o in self.inputs if self.has(o) and not self._is_computed(o)]
+        arrays = [f"values[{self._names.index(o.name)}].shape" for o in self._arrays]
+        self._shapes = eval(f"lambda values: {arrays[0] if len(arrays) == 1 else '(' + ', '.join(arrays) + ')'}")
 
     def _sizes(self):
         """The members that dense operands' shapes give."""
@@ -129,11 +131,18 @@ class Family:
                 self._plans[sizes] = plan
         return plan
 
-    def _make(self, sizes):
+    def _make(self, sizes, kind=Plan):
         members = dict(zip(self.sizes, sizes[:-1]))
         if sizes[-1]:
             members["batch"] = sizes[-1]
-        return Plan(self.operator.name, self.matrix, context=self.context, **{**self.members, **members})
+        return kind(self.operator.name, self.matrix, context=self.context, **{**self.members, **members})
+
+    def tune(self, sizes, **options) -> dict:
+        """Tunes the problem of SIZES, as measure gives them (mcgen.Problem.tune). Later calls have the fastest kernel."""
+        result = self._make(sizes, Problem).tune(**options)
+        self._plans.pop(sizes, None)
+        self._calls.clear()
+        return result
 
     def _values(self, sizes) -> dict:
         """All sizes by their names."""
@@ -177,22 +186,27 @@ class Family:
         others = [o for o in self.operator.operands if self._is_computed(o) and self.has(o)]
         return ([self.operator.out] if not self.operator.out.in_place else []) + others
 
-    def __call__(self, *, out=None, **given):
-        """The direct call: tensors and numbers by their operands' names. Returns as the op does, but for outputs that the
-        family has not, which are left out."""
-        try:
-            values = [given.pop(n) for n in self._names]
-        except KeyError as missing:
-            raise TypeError(f"{self.operator.name}: {missing} is missing, of {', '.join(self._names)}") from None
-        if given:
-            raise TypeError(f"{self.operator.name} has no {', '.join(given)}, but {', '.join(self._names)}")
+    def __call__(self, *values, out=None, **given):
+        """The direct call: tensors and numbers by their operands' names, or all of them in the operands' order, which is
+        the quickest. Returns as the op does, but for outputs that the family has not, which are left out."""
+        if given or len(values) != len(self._names):
+            values = self._named(values, given)
         results = self.execute(values, out)
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _named(self, values, given):
+        """The operands in their order, the first ones being VALUES."""
+        names = self._names[len(values):]
+        if set(names) != set(given) or len(values) > len(self._names):
+            raise TypeError(f"{self.operator.name} wants {', '.join(self._names)}; "
+                            f"{', '.join(n for n in names if n not in given) or 'none'} missing, "
+                            f"{', '.join(n for n in given if n not in names) or 'none'} too much")
+        return [*values, *(given[n] for n in names)]
 
     def execute(self, values, out=None) -> list:
         """Executes the plan for VALUES, tensors and numbers in the order of the operands. Returns the outputs. What has to be
         looked at is looked at once for tensors of the same shapes: then this is a lookup, the outputs' memory, a launch."""
-        key = tuple([None if type(v) is float else v.shape for v in values])
+        key = self._shapes(values)
         run = self._calls.get(key)
         if run is None:
             run = self._calls[key] = _Call(self, dict(zip(self._names, values))).compile()
@@ -231,7 +245,10 @@ class _Call:
             raise ValueError(f"{op}: {name} is on {tensor.device}, the others on {self.device}")
         if tensor.dtype != dtype:
             raise TypeError(f"{op}: {name} has {tensor.dtype}, must be {dtype}")
-        raise ValueError(f"{op}: {name} must be contiguous")
+        if not tensor.is_contiguous():
+            raise ValueError(f"{op}: {name} must be contiguous")
+        wanted = next(o for n, o, _ in self.inputs if n == name)
+        raise ValueError(f"{op}: {name} is {tuple(tensor.shape)}, must be {wanted.shape}")
 
     def compile(self):
         """run(values, out), for these operands alone, as a function without loops: it is called for each token. What it does:
@@ -243,14 +260,15 @@ class _Call:
                  "device": self.device, "raw_stream": _raw_stream, "simulate": self._simulate}
         if into:
             text.append(f"    {', '.join(into)}, = values")
-        arguments = []
-        for i, (name, _, dtype) in enumerate(self.inputs):
+        arguments, arrays = [], {o.name for o in self.family._arrays}
+        for i, (name, operand, dtype) in enumerate(self.inputs):
             arguments.append(f"v{i}" if self.by_value[i] else f"v{i}.data_ptr()")
             if self.by_value[i]:
                 continue
             names[f"t{i}"] = dtype
             where = "v{0}.is_cpu" if self.is_cpu else "v{0}.get_device() == " + str(index)
-            text.append(f"    if v{i}.dtype is not t{i} or not v{i}.is_contiguous() or not ({where.format(i)}):")
+            size = f" or v{i}.numel() != {operand.cols}" if name not in arrays else ""
+            text.append(f"    if v{i}.dtype is not t{i} or not v{i}.is_contiguous() or not ({where.format(i)}){size}:")
             text.append(f"        refuse({name!r}, t{i}, v{i})")
         for i, (name, shape, dtype) in enumerate(self.outputs):
             names[f"s{i}"], names[f"u{i}"] = tuple(shape), dtype
@@ -347,14 +365,15 @@ class _Op:
     def out_schema(self) -> str:
         return f"{self.operator.name}.out({self.arguments()}, *, Tensor(z!) out) -> ()"
 
-    def _places(self, family):
-        """Where an op's arguments have what FAMILY's calls take: of each operand its place, and that of its value or -1."""
-        places = getattr(family, "_op_places", None)
-        if places is None:
-            values = {o.name for o in self.optional if self._has_value(o)}
-            places = [(self.names.index(n), self.names.index(n + "_value") if n in values else -1) for n in family._names]
-            family._op_places = places
-        return places
+    def _taker(self, family):
+        """What takes FAMILY's operands out of the op's arguments: of a factor its tensor, or its value."""
+        values = {o.name for o in self.optional if self._has_value(o)}
+        takes = []
+        for name in family._names:
+            place = self.names.index(name)
+            value = f" if args[{place}] is not None else args[{place + 1}]" if name in values else ""
+            takes.append(f"args[{place}]{value}")
+        return eval(f"lambda args: [{', '.join(takes)}]")
 
     def _bound(self, args, kwargs):
         """The family, and what its calls take."""
@@ -365,7 +384,9 @@ class _Op:
         family = family_of(args[self.key_place])
         if family.operator is not self.operator:
             raise ValueError(f"family {family.key} is of {family.operator.name}, not of {self.operator.name}")
-        return family, [args[i] if args[i] is not None or j < 0 else args[j] for i, j in self._places(family)]
+        if family._take is None:
+            family._take = self._taker(family)
+        return family, family._take(args)
 
     def _returned(self, family, results, empty):
         if len(results) == self.returns:

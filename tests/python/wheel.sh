@@ -24,5 +24,7 @@ clean=(env -i HOME="$work" PATH="$work/venv/bin:/nowhere" PYTHONDONTWRITEBYTECOD
 (cd "$work" && "${clean[@]}" python -c 'import mcgen; print("imported with nothing beside:", ", ".join(mcgen.OPERATORS))')
 (cd "$work" && "${clean[@]}" mcgen spmm_l8r8 >/dev/null && "${clean[@]}" mcrun --version)
 "$work/venv/bin/pip" install -q pytest numpy ${torch:+"$torch"}
-cp -r "$here" "$work/tests"
-(cd "$work" && "${clean[@]}" python -m pytest -q -p no:cacheprovider tests)
+mkdir -p "$work/tree/tests" "$work/tree/examples"
+cp -r "$here" "$work/tree/tests/"
+cp -r "$root/examples/python" "$work/tree/examples/"
+(cd "$work" && "${clean[@]}" python -m pytest -q -p no:cacheprovider tree/tests/python)
