@@ -41,6 +41,19 @@ def _vectors(weight, row, col, vec):
     return weight.reshape(weight.shape[0] // vec, vec, weight.shape[1])[row, :, col].contiguous()
 
 
+_MOST = {"s8": 127, "s4": 7}
+
+
+def _pair(values):
+    """Elements of 4 bits, two to a byte, the first in its low half."""
+    return ((values[:, 0::2] & 15) | (values[:, 1::2] << 4)).to(torch.uint8)
+
+
+def _unpair(pairs):
+    signed = pairs.view(torch.int8)
+    return torch.stack((signed << 4 >> 4, signed >> 4), 2).reshape(pairs.shape[0], -1)
+
+
 class _Kernels:
     """What a SparseLinear has on one device: its matrix and the families of its steps."""
 
@@ -48,12 +61,12 @@ class _Kernels:
         values = layer.values.detach()
         context = _ops.context_of(values.device)
         host = [t.detach().cpu().contiguous() for t in (layer.row_ptr, layer.col_idx, values)]
-        self.kind = _FLOATS.get(values.dtype, "s8")
+        self.kind = layer.weight_type
         self.matrix = Matrix.from_bcrs(layer.out_features, layer.in_features, host[0], host[1], host[2], layer.vec,
                                        type=self.kind, context=context)
         self.version = layer.values._version
         members = dict(c_major="column", bias="row" if layer.bias is not None else "none")
-        if self.kind == "s8":
+        if self.kind in ("s8", "s4"):
             out = _FLOATS[layer.activations]
             self.quantise = _ops.Family("quantise", context=context, lhs=out, out="s8", scale="row", computed=True)
             self.forward = _ops.Family("spmm", self.matrix, rhs="s8", out=out, scale="row", b_scale="column", **members)
@@ -103,11 +116,11 @@ class SparseLinear(nn.Module):
     """y = x W^T + bias, with a W of VEC x 1 vectors.
 
     Make one by SparseLinear.from_linear. x is [..., in_features], y [..., out_features], token by token as of nn.Linear.
-    Parameters and buffers: values [vectors, vec], row_ptr [out_features / vec + 1] and col_idx [vectors] (BCRS), bias, f32
-    [out_features], and of a weight of s8 weight_scale, f32 [out_features].
+    Parameters and buffers: values [vectors, vec] (of s4 [vectors, vec / 2], two to a byte), row_ptr [out_features / vec + 1]
+    and col_idx [vectors] (BCRS), bias, f32 [out_features], and of a weight of integers weight_scale, f32 [out_features].
 
-    A weight of f16 or bf16 is trained as any other: its gradient is that of its vectors. One of s8 multiplies activations
-    that are quantised on the way, with a scale for each token, and has no gradient: backward through it fails.
+    A weight of f16 or bf16 is trained as any other: its gradient is that of its vectors. One of s8 or s4 multiplies
+    activations that are quantised to s8 on the way, with a scale for each token, and has no gradient: backward through it fails.
 
     Before torch.compile or torch.export, and before a CUDA graph is captured, run the layer once with each number of
     tokens that there will be."""
@@ -131,8 +144,8 @@ class SparseLinear(nn.Module):
         """A sparse layer of LINEAR's weight, where MASK, a bool tensor of its shape, is true; or where the greatest vectors
         are, SPARSITY of them being left out; or where the weight is not zero.
 
-        WEIGHT: "f16", "bf16", or "s8" (rounded, with a scale for each output); None: LINEAR's type, f16 of an f32.
-        ACTIVATIONS: of a weight of s8, the dtype of x and y; None: LINEAR's, f16 of an f32."""
+        WEIGHT: "f16", "bf16", or "s8" or "s4" (rounded, with a scale for each output; s4 wants a VEC from 2 on); None:
+        LINEAR's type, f16 of an f32. ACTIVATIONS: of a weight of integers, the dtype of x and y; None: LINEAR's, f16 of an f32."""
         dense = linear.weight.detach()
         if mask is None:
             mask = vector_mask(dense, sparsity, vec) if sparsity is not None else dense != 0
@@ -142,18 +155,24 @@ class SparseLinear(nn.Module):
         values = _vectors(torch.where(mask, dense, torch.zeros_like(dense)), row, col_idx.long(), vec)
         own = dense.dtype if dense.dtype in _FLOATS else torch.float16
         scale = None
-        if weight == "s8":
+        if weight in _MOST:
             largest = torch.where(mask, dense, torch.zeros_like(dense)).abs().float().amax(1)
-            scale = torch.where(largest > 0, largest / 127, torch.ones_like(largest))
-            by_vector = scale.reshape(-1, vec)[row]
-            values = (values.float() / by_vector).round().clamp(-127, 127).to(torch.int8)
+            most = _MOST[weight]
+            scale = torch.where(largest > 0, largest / most, torch.ones_like(largest))
+            values = (values.float() / scale.reshape(-1, vec)[row]).round().clamp(-most, most).to(torch.int8)
+            values = values if weight == "s8" else _pair(values)
         elif weight in (None, "f16", "bf16"):
             values = values.to({None: own, "f16": torch.float16, "bf16": torch.bfloat16}[weight])
         else:
-            raise ValueError(f"weight is {weight!r}, must be 'f16', 'bf16' or 's8'")
+            raise ValueError(f"weight is {weight!r}, must be 'f16', 'bf16', 's8' or 's4'")
         return cls(linear.in_features, linear.out_features, row_ptr, col_idx, values,
                    linear.bias.detach() if linear.bias is not None else None, scale, vec=vec,
-                   activations=activations or (own if weight == "s8" else values.dtype))
+                   activations=activations or (own if scale is not None else values.dtype))
+
+    @property
+    def weight_type(self) -> str:
+        """f16, bf16, s8 or s4."""
+        return _FLOATS.get(self.values.dtype, "s8" if self.values.shape[1] == self.vec else "s4")
 
     @property
     def sparsity(self) -> float:
@@ -165,6 +184,8 @@ class SparseLinear(nn.Module):
         counts = (self.row_ptr[1:] - self.row_ptr[:-1]).long()
         row = torch.repeat_interleave(torch.arange(counts.numel(), device=counts.device), counts)
         values = self.values.detach()
+        if values.shape[1] != self.vec:
+            values = _unpair(values)
         if self.weight_scale is not None:
             values = values.float() * self.weight_scale.reshape(-1, self.vec)[row]
         blocks = values.new_zeros(counts.numel(), self.vec, self.in_features)
@@ -185,13 +206,13 @@ class SparseLinear(nn.Module):
     def forward(self, x):
         kernels = self._kernels if self._kernels is not None else self.prepare()
         tokens = x.reshape(-1, self.in_features)
-        if kernels.kind == "s8":
-            y = self._forward_s8(kernels, tokens)
+        if self.weight_scale is not None:
+            y = self._forward_integer(kernels, tokens)
         else:
             y = self._forward_float(kernels, tokens)
         return y.reshape(*x.shape[:-1], self.out_features)
 
-    def _forward_s8(self, kernels, x):
+    def _forward_integer(self, kernels, x):
         q, scales, _ = torch.ops.mcgen.quantise(x.contiguous(), kernels.quantise.key)
         return torch.ops.mcgen.spmm(q, kernels.forward.key, scale=self.weight_scale, bias=self.bias,
                                     b_scale=scales.reshape(-1))
@@ -235,7 +256,7 @@ class SparseLinear(nn.Module):
 
     def extra_repr(self):
         return (f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}, "
-                f"weight={str(self.values.dtype)[6:]}, vec={self.vec}, sparsity={self.sparsity:.3f}")
+                f"weight={self.weight_type}, vec={self.vec}, sparsity={self.sparsity:.3f}")
 
 
 class SparseMLP(nn.Module):

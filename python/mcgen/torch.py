@@ -21,7 +21,7 @@ import weakref
 
 import torch
 
-from . import types
+from . import _call, types
 from .context import Context, shared_context
 from .operators import OPERATORS
 from .plan import Plan, Problem
@@ -33,6 +33,11 @@ for _name in ("u16", "u32"):
     if hasattr(torch, f"uint{_name[1:]}"):
         _DTYPES[_name] = getattr(torch, f"uint{_name[1:]}")
 _DTYPES["s12"], _DTYPES["u12"] = torch.int16, _DTYPES.get("u16", torch.int16)
+
+_DLPACK = {torch.float16: (2, 16), torch.bfloat16: (4, 16), torch.float32: (2, 32), torch.int8: (0, 8), torch.uint8: (1, 8),
+           torch.int16: (0, 16), torch.int32: (0, 32), torch.int64: (0, 64), torch.float8_e4m3fn: (10, 8),
+           torch.float8_e5m2: (12, 8)}  # code and bits
+_DLPACK.update({getattr(torch, f"uint{b}"): (1, b) for b in (16, 32) if hasattr(torch, f"uint{b}")})
 
 _families = {}  # weak references by key
 _keys = itertools.count(1)
@@ -74,6 +79,7 @@ class Family:
         _families[self.key] = weakref.ref(self)
         weakref.finalize(self, _families.pop, self.key, None)
         self._calls, self._take = {}, None
+        self._quick = self._quick_key = self._quick_out = None  # of the newest sizes: what may run instead, in C
         self._names = [o.name for o in self.inputs if self.has(o) and not self._is_computed(o)]
         arrays = [f"values[{self._names.index(o.name)}].shape" for o in self._arrays]
         self._shapes = eval(f"lambda values: {arrays[0] if len(arrays) == 1 else '(' + ', '.join(arrays) + ')'}")
@@ -142,6 +148,7 @@ class Family:
         result = self._make(sizes, Problem).tune(**options)
         self._plans.pop(sizes, None)
         self._calls.clear()
+        self._quick = None
         return result
 
     def _values(self, sizes) -> dict:
@@ -191,6 +198,8 @@ class Family:
         the quickest. Returns as the op does, but for outputs that the family has not, which are left out."""
         if given or len(values) != len(self._names):
             values = self._named(values, given)
+        if out is not None and self._quick is not None and self._quick(values, out):
+            return out
         results = self.execute(values, out)
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -207,9 +216,16 @@ class Family:
         """Executes the plan for VALUES, tensors and numbers in the order of the operands. Returns the outputs. What has to be
         looked at is looked at once for tensors of the same shapes: then this is a lookup, the outputs' memory, a launch."""
         key = self._shapes(values)
+        if out is None and self._quick is not None and key == self._quick_key:
+            made = torch.empty(self._quick_out[0], dtype=self._quick_out[1], device=self._quick_out[2])
+            if self._quick(values, made):
+                return [made]
         run = self._calls.get(key)
         if run is None:
-            run = self._calls[key] = _Call(self, dict(zip(self._names, values))).compile()
+            call = _Call(self, dict(zip(self._names, values)))
+            run = self._calls[key] = call.compile()
+            self._quick, self._quick_key = call.quick(), key
+            self._quick_out, call.values = (*call.outputs[0][1:], call.device) if call.outputs else None, None
         return run(values, out)
 
 
@@ -230,6 +246,7 @@ class _Call:
         self.inputs = [(n, operands[n], _DTYPES[operands[n].type]) for n in family._names]
         taken = [o.name for o in self.plan._taken]
         self.by_value = [operands[n].by_value for n in family._names]
+        self.values = list(given.values())
         order = list(family._names) + [name for name, _, _ in self.outputs]
         self.places = [order.index(n) for n in taken]
         for (name, operand, _), value in zip(self.inputs, given.values()):
@@ -288,6 +305,16 @@ class _Call:
         text.append(f"    return {results}")
         exec("\n".join(text), names)
         return names["run"]
+
+    def quick(self):
+        """What runs the call in C with an output that is handed over, and says whether it did; None: there is no such thing."""
+        exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+        if self.is_cpu or exchange is None or self.plan.workspace or len(self.outputs) != 1:
+            return None
+        shapes = [None if b else tuple(v.shape) for v, b in zip(self.values, self.by_value)] + [tuple(self.outputs[0][1])]
+        dtypes = [dtype for _, _, dtype in self.inputs] + [self.outputs[0][2]]
+        forms = tuple(None if shapes[i] is None else (*_DLPACK[dtypes[i]], shapes[i]) for i in self.places)
+        return _call.Quick(self.plan._launch, exchange, self.device.index, len(self.inputs), tuple(self.places), forms).run
 
     def check_out(self, out):
         """OUT, if it can be the output."""
@@ -402,7 +429,8 @@ class _Op:
 
     def run_out(self, *args, out, **kwargs):
         family, values = self._bound(args, kwargs)
-        family.execute(values, out)
+        if family._quick is None or not family._quick(values, out):
+            family.execute(values, out)
 
     def fake(self, *args, **kwargs):
         family, values = self._bound(args, kwargs)

@@ -1,34 +1,9 @@
 /* The module mcgen._call: mc_execute with little host time. All else of libmcrt is called by ctypes; this is what a
  * training step or a decoded token calls a thousand times. It links with nothing: Launch is handed the addresses
- * of libmcrt's functions. Built against Python's stable ABI of 3.10. */
-#define Py_LIMITED_API 0x030a0000
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <string.h>
-#include "mcrt.h"
-
-enum { MAX_ARGUMENTS = 16 };
-
-/* Where libmcrt's functions are. */
-typedef struct functions {
-    mc_status (*execute)(const mc_plan *, const mc_args *, mc_address, void *, mc_diag *);
-    mc_diag *(*diag_create)(void);
-    void (*diag_destroy)(mc_diag *);
-    const char *(*diag_text)(const mc_diag *);
-} functions;
+ * of libmcrt's functions. Built against Python's stable ABI of 3.10. quick.c is the second type, Quick. */
+#include "call.h"
 
 _Static_assert(sizeof(functions) == 4 * sizeof(unsigned long long), "an address is a number of 64 bits");
-
-/* One plan's launch: its operands by name, some an address and some a value. */
-typedef struct launch {
-    PyObject_HEAD functions call;
-    const mc_plan *plan;
-    PyObject *error;  /* what is raised, with the status and the message */
-    Py_ssize_t count; /* of operands */
-    mc_argument arguments[MAX_ARGUMENTS];
-    char names[MAX_ARGUMENTS][16];
-    char by_value[MAX_ARGUMENTS];
-} launch;
 
 static int take_name(launch *l, Py_ssize_t i, PyObject *pair) {
     const char *name;
@@ -83,11 +58,20 @@ static void launch_free(PyObject *self) {
     Py_DECREF((PyObject *)type);
 }
 
-static PyObject *raise(const launch *l, mc_status status, const mc_diag *diag) {
+static void raise(const launch *l, mc_status status, const mc_diag *diag) {
     PyObject *error = PyObject_CallFunction(l->error, "is", (int)status, l->call.diag_text(diag));
     if (error != NULL) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
     Py_XDECREF(error);
-    return NULL;
+}
+
+int launch_execute(const launch *l, const mc_argument *list, mc_address workspace, void *stream) {
+    const mc_args args = {.size = sizeof args, .list = list, .list_count = (size_t)l->count};
+    mc_diag *diag = l->call.diag_create();
+    mc_status status;
+    Py_BEGIN_ALLOW_THREADS status = l->call.execute(l->plan, &args, workspace, stream, diag);
+    Py_END_ALLOW_THREADS if (status != MC_OK) raise(l, status, diag);
+    l->call.diag_destroy(diag);
+    return status == MC_OK ? 0 : -1;
 }
 
 /* Errors are told by PyErr_Occurred. */
@@ -111,13 +95,7 @@ static PyObject *launch_run(PyObject *self, PyObject *const *given, Py_ssize_t c
     mc_address workspace = PyLong_AsUnsignedLongLong(given[l->count]);
     void *stream = (void *)(uintptr_t)PyLong_AsUnsignedLongLong(given[l->count + 1]);
     if (PyErr_Occurred()) return NULL;
-    const mc_args args = {.size = sizeof args, .list = list, .list_count = (size_t)l->count};
-    mc_diag *diag = l->call.diag_create();
-    mc_status status;
-    Py_BEGIN_ALLOW_THREADS status = l->call.execute(l->plan, &args, workspace, stream, diag);
-    Py_END_ALLOW_THREADS PyObject *result = status == MC_OK ? Py_NewRef(Py_None) : raise(l, status, diag);
-    l->call.diag_destroy(diag);
-    return result;
+    return launch_execute(l, list, workspace, stream) == 0 ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyMethodDef methods[] = {{"run", (PyCFunction)(void (*)(void))launch_run, METH_FASTCALL, run_doc},
@@ -140,7 +118,7 @@ static int fill_module(PyObject *module) {
     PyObject *type = PyType_FromSpec(&spec);
     int failed = type == NULL || PyModule_AddObjectRef(module, "Launch", type) != 0;
     Py_XDECREF(type);
-    return failed ? -1 : 0;
+    return failed || quick_add(module) != 0 ? -1 : 0;
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)fill_module}, {0, NULL}};

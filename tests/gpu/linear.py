@@ -1,10 +1,11 @@
 """How long mcgen.nn.SparseLinear takes beside nn.Linear in f16 and its compiled form: all in CUDA graphs, all from f16 to f16
 token by token, conversions included; eager calls and host time beside. Run by hand, with PyTorch and a GPU:
 
-    python linear.py [OUTPUTS INPUTS SPARSITY TOKENS...]        4096 11008 .9 64 2048
+    python linear.py [tune] [OUTPUTS INPUTS SPARSITY TOKENS...]        4096 11008 .9 64 2048
 
-A line: tokens; microseconds of nn.Linear, of it compiled, of ours with weights of f16 and of s8 inside, and how many times ours
-are as fast; eager: the same calls without graphs; host: microseconds until a call returns, beyond those of Plan.run."""
+tune: our layers measure kernels for each number of tokens first.
+A line: tokens; microseconds of nn.Linear, of it compiled, of ours with weights of f16, s8 and s4 inside, and how many times ours
+are as fast as the faster one of these two; eager: the same calls without graphs; host: microseconds until a call returns, beyond those of Plan.run."""
 
 import statistics
 import sys
@@ -80,7 +81,7 @@ def host_times():
     stream = torch.cuda.current_stream().cuda_stream
     at_b, at_out = b.data_ptr(), out.data_ptr()
     bare = host(lambda: plan.run(at_b, at_out, 0, stream))
-    direct = host(lambda: family(b=b, out=out))
+    direct = host(lambda: family(b, out=out))
     into = host(lambda: torch.ops.mcgen.spmm.out(b, family.key, out=out))
     op = host(lambda: torch.ops.mcgen.spmm(b, family.key))
     empty = host(lambda: torch.empty(64, 16, dtype=torch.float16, device="cuda"))
@@ -89,17 +90,21 @@ def host_times():
 
 
 def main():
-    numbers = sys.argv[1:] or ["4096", "11008", ".9", "64", "2048"]
+    arguments = sys.argv[1:]
+    tune = arguments[:1] == ["tune"]
+    numbers = arguments[tune:] or ["4096", "11008", ".9", "64", "2048"]
     outputs, inputs, sparsity = int(numbers[0]), int(numbers[1]), float(numbers[2])
     torch.manual_seed(1)
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, f"{outputs} x {inputs}, {sparsity}")
     dense = torch.nn.Linear(inputs, outputs).half().cuda()
     compiled = torch.compile(dense)
-    ours = {w: mcgen.nn.SparseLinear.from_linear(dense, sparsity=sparsity, weight=w) for w in ("f16", "s8")}
+    ours = {w: mcgen.nn.SparseLinear.from_linear(dense, sparsity=sparsity, weight=w) for w in ("f16", "s8", "s4")}
     with torch.no_grad():
         for tokens in map(int, numbers[3:]):
             x = torch.randn(tokens, inputs, device="cuda").half()
             for weight, layer in ours.items():
+                if tune:
+                    layer.tune(tokens)
                 want = torch.nn.functional.linear(x.double(), layer.to_dense().double(), layer.bias.double())
                 error = ((layer(x).double() - want).norm() / want.norm()).item()
                 assert error < (1e-3 if weight == "f16" else 2e-2), error
@@ -109,7 +114,7 @@ def main():
             calls = {name: eager(f, x) for name, f in peers.items()}
             best = min(us["nn.Linear"], us["compiled"])
             print(f"{tokens:5d} tokens, us: " + ", ".join(f"{n} {t:.1f}" for n, t in us.items()) +
-                  f"; f16 {best / us['f16']:.2f}, s8 {best / us['s8']:.2f} times as fast; eager: " +
+                  "; times as fast: " + ", ".join(f"{n} {best / us[n]:.2f}" for n in ours) + "; eager: " +
                   ", ".join(f"{n} {t:.1f}" for n, t in calls.items()))
         host_times()
 

@@ -81,8 +81,10 @@ def test_training_moves_the_weight(device):
 
 
 @pytest.mark.parametrize("tokens", [1, 17, 64])
-def test_integer_weights(device, tokens):
-    layer = sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5, weight="s8")
+@pytest.mark.parametrize("weight", ["s8", "s4"])
+def test_integer_weights(device, tokens, weight):
+    layer = sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5, weight=weight)
+    assert layer.weight_type == weight and f"weight={weight}" in repr(layer)
     x = draw(tokens, 96, device=device)
     y = layer(x)
     scale = (x.float().abs().amax(1, keepdim=True) / 127).clamp(min=2.0 ** -126)
@@ -91,6 +93,8 @@ def test_integer_weights(device, tokens):
     assert (y.double() - want).abs().max() < 2e-3 and not y.requires_grad
     dense = torch.nn.functional.linear(x.double(), layer.to_dense().double(), layer.bias.double())
     assert (y.double() - dense).abs().max() < 0.05
+    pruned = torch.where(layer.to_dense() != 0, linear(device=device).weight, 0)
+    assert (layer.to_dense() - pruned).abs().max() <= layer.weight_scale.max() / 2 + 1e-6
 
 
 def test_copies_state_and_pickles(device):

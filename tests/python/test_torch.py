@@ -70,6 +70,18 @@ def test_results_and_out(matrix, x):
     out = torch.empty_like(y)
     torch.ops.mcgen.spmm.out(x, family.key, out=out)
     assert torch.equal(out, y)
+    for tokens in (40, 24, 40):  # the quick way is of the newest sizes
+        part, again = x[:tokens].clone(), torch.full_like(y[:tokens], 7)
+        assert family(part, out=again) is again and torch.equal(again, y[:tokens])
+        assert torch.equal(family(b=part, out=torch.full_like(again, 7)), again)
+    with pytest.raises(ValueError, match="must be torch.float16"):
+        family(x, out=out.float())
+    with pytest.raises(ValueError, match="contiguous"):
+        family(torch.empty(80, 96, device=x.device).half()[::2], out=out)
+    with pytest.raises(TypeError, match="has torch.float32"):
+        family(x.float(), out=out)
+    with pytest.raises(TypeError, match="b missing"):
+        family(out=out)
     torch.library.opcheck(torch.ops.mcgen.spmm.out, (x, family.key), dict(out=torch.empty_like(y)))
 
 
