@@ -75,9 +75,10 @@ class _Kernels:
         self.to_input = _ops.Family("spmmt", self.matrix, lhs=self.kind, rhs=self.kind, out=self.kind)
         self.to_values = _ops.Family("sddmm", self.matrix, lhs=self.kind, rhs=self.kind, out=self.kind, order="bcrs")
 
-    def take_values(self, values):
-        """New VALUES of the layer go into the packed matrix."""
-        if values._version == self.version:
+    def take_values(self, values, always):
+        """New VALUES of the layer go into the packed matrix: ALWAYS, or where PyTorch knows that they changed. It does not
+        know of what is done to a tensor's .data."""
+        if values._version == self.version and not always:
             return
         stream = _ops._stream(values.device)
         self.matrix.set_values(values.detach(), stream=stream)
@@ -222,11 +223,18 @@ class SparseLinear(nn.Module):
             x = x.to(self.values.dtype)
         x = x.contiguous()
         if torch.compiler.is_compiling():
+            if torch.is_grad_enabled() and (x.requires_grad or self.values.requires_grad):
+                raise RuntimeError("a SparseLinear is compiled for inference alone: call it under torch.no_grad()")
             return _forward_float(kernels, x, self.bias)
-        kernels.take_values(self.values)
+        kernels.take_values(self.values, self.training and torch.is_grad_enabled())
         if torch.is_grad_enabled() and (x.requires_grad or self.values.requires_grad):
             return _Product.apply(x, self.values, self.bias, kernels)
         return _forward_float(kernels, x, self.bias)
+
+    def train(self, mode=True):
+        if self._kernels is not None:
+            self._kernels.version = None  # values may have been written through .data
+        return super().train(mode)
 
     def _apply(self, function, recurse=True):
         self._kernels = None

@@ -6,7 +6,7 @@ void choices_try_all(const choice *choices, size_t count, int step, choice_try *
     size_t turns[MOST_CHOICES] = {0}, i = 0;
     mc_setting settings[MOST_CHOICES];
     char text[200];
-    step *= check_part();
+    const check_share part = check_part();
     for (int number = 0; i < count; number++) {
         size_t used = 0;
         for (i = 0; i < count; i++) {
@@ -15,7 +15,7 @@ void choices_try_all(const choice *choices, size_t count, int step, choice_try *
                                      settings[i].value);
             if (used >= sizeof text) used = sizeof text - 1;
         }
-        if (number % step == 0) try(user, text, settings, count);
+        if (number % step == 0 && number / step % part.step == part.first) try(user, text, settings, count);
         for (i = 0; i < count && choices[i].words[++turns[i]] == NULL; i++) turns[i] = 0;
     }
 }

@@ -131,7 +131,9 @@ static void check_spec(session *s, const char *lhs, const char *rhs, const char 
     mc_status status =
         mc_spec_read(s->spec, settings, sizeof settings / sizeof *settings - !s->arch, &spec, s->diag);
     CHECK(status == MC_OK, "%s: %s", s->spec, mc_diag_text(s->diag));
-    for (size_t i = 0; status == MC_OK && i < mc_spec_variant_count(spec); i += step) {
+    const check_share part = check_part();
+    size_t first = step * (size_t)part.first, each = step * (size_t)part.step;
+    for (size_t i = first; status == MC_OK && i < mc_spec_variant_count(spec); i += each) {
         mc_kernel *kernel = NULL;
         status = mc_kernel_generate(spec, i, &kernel, s->diag);
         CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
@@ -156,7 +158,7 @@ static void check_types(session *s, const char *types) {
 int main(int argc, char **argv) {
     session s = {.diag = mc_diag_create()};
     if (argc < 4 || mc_device_open(argc > 4 ? argv[4] : "sim", &s.device, s.diag) != MC_OK) return 2;
-    s.spec = argv[1], s.step = (size_t)(atoi(argv[2]) * check_part()), s.arch = argc > 5 ? argv[5] : NULL;
+    s.spec = argv[1], s.step = (size_t)atoi(argv[2]), s.arch = argc > 5 ? argv[5] : NULL;
     for (char *types = strtok(argv[3], ","); types != NULL; types = strtok(NULL, ",")) check_types(&s, types);
     printf("%ld kernels, %ld sums\n", s.kernels, s.sums);
     mc_device_close(s.device);

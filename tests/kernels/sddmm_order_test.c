@@ -213,7 +213,7 @@ static void check_types(session *s, const char *types) {
               mc_diag_text(s->diag));
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         for (size_t v = 0; v < 3 && is_possible(s, runs[i].fields); v++)
-            if (s->run++ % check_part() == 0) check_run(s, &runs[i], vecs[v == 2 ? 2 + i % 3 : v]);
+            if (check_takes(s->run++)) check_run(s, &runs[i], vecs[v == 2 ? 2 + i % 3 : v]);
 }
 
 int main(int argc, char **argv) {

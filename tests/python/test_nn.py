@@ -126,6 +126,19 @@ def test_compile_and_autocast(device):
             assert torch.equal(layer(x.float()), y)
 
 
+def test_values_through_data_and_compiled_training(device):
+    layer = sparse.SparseLinear.from_linear(linear(device=device, bias=False), sparsity=0.5)
+    x = draw(8, 96, device=device)
+    with torch.no_grad():
+        y = layer(x)
+        layer.values.data.mul_(-1)
+        assert torch.equal(layer.eval()(x), -y)
+    layer.train().values.data.mul_(-1)
+    assert torch.equal(layer(x), y)
+    with pytest.raises(RuntimeError, match="inference alone"):
+        torch.compile(layer, fullgraph=True, backend="aot_eager")(x)
+
+
 def test_mlp(device):
     up = sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5)
     down = sparse.SparseLinear.from_linear(linear(device=device, inputs=64, outputs=96), sparsity=0.5)
