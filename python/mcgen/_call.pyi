@@ -1,7 +1,7 @@
 from typing import Any, Callable, Sequence
 
 class Launch:
-    def __init__(self, functions: tuple[int, int, int, int], plan: int, error: Callable[[int, str], BaseException],
+    def __init__(self, functions: tuple[int, int, int, int], plan: int, owner: object, error: Callable[[int, str], BaseException],
                  operands: tuple[tuple[str, bool], ...]) -> None: ...
     def run(self, *operands_workspace_stream: int | float) -> None: ...
 

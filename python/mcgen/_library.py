@@ -81,6 +81,15 @@ def description() -> dict:
     return json.loads(text.value)
 
 
+class Handle:
+    """What owns a handle of C: one object, which is neither copied nor pickled."""
+
+    def _refuse(self, *_):
+        raise TypeError(f"a {type(self).__name__} can be neither copied nor pickled: make another one")
+
+    __copy__ = __deepcopy__ = __reduce__ = __reduce_ex__ = _refuse
+
+
 def record(name, *fields):
     """A C struct that begins with its size. Field types are those of ctypes."""
     kind = type(name, (ctypes.Structure,), {"_fields_": [("size", c_size_t), *fields]})
@@ -92,4 +101,4 @@ def record(name, *fields):
     return made
 
 
-__all__ = ["Library", "mcrt", "mcgen", "description", "record", "byref", "c_uint64"]
+__all__ = ["Library", "mcrt", "mcgen", "Handle", "description", "record", "byref", "c_uint64"]

@@ -5,19 +5,34 @@ import ctypes
 import functools
 
 from . import types
+from ._library import Handle
 
 _DLPACK_CPU, _DLPACK_CUDA, _DLPACK_CUDA_HOST = 1, 2, 3
 
 
 class View:
     """An array as its memory: `address`, on the host or on a GPU (`device`: None, or its number), `shape`, `strides` in
-    elements (None: C order without gaps), the dtype's name, and `owner`, which keeps it alive."""
+    elements (None: C order without gaps), the dtype's name, `owner`, which keeps it alive, and `readonly`."""
 
-    __slots__ = ("address", "device", "shape", "strides", "dtype", "owner")
+    __slots__ = ("address", "device", "shape", "strides", "dtype", "owner", "readonly")
 
-    def __init__(self, address, device, shape, strides, dtype, owner):
+    def __init__(self, address, device, shape, strides, dtype, owner, readonly=False):
         self.address, self.device, self.shape = address, device, tuple(shape)
-        self.strides, self.dtype, self.owner = strides, dtype, owner
+        self.strides, self.dtype, self.owner, self.readonly = strides, dtype, owner, readonly
+
+    @property
+    def count(self) -> int:
+        """Its elements."""
+        count = 1
+        for size in self.shape:
+            count *= size
+        return count
+
+    @property
+    def bytes(self) -> int:
+        """Its bytes, by the dtype's name."""
+        bits = int("".join(c for c in self.dtype.split("_")[0] if c.isdigit()) or 8)
+        return self.count * bits // 8
 
     @property
     def contiguous(self) -> bool:
@@ -38,7 +53,9 @@ def _of_interface(array) -> View:
     strides = about.get("strides")
     if strides is not None:
         strides = tuple(s // dtype.itemsize for s in strides)
-    return View(about["data"][0], None, about["shape"], strides, dtype.name, array)
+    if not dtype.isnative:
+        raise TypeError("an array of the other byte order cannot be taken")
+    return View(about["data"][0], None, about["shape"], strides, dtype.name, array, about["data"][1])
 
 
 def _of_tensor(tensor) -> View:
@@ -121,7 +138,7 @@ def check_dtype(found: View, element: str, name: str) -> None:
         raise TypeError(f"{name} has {found.dtype}, must be {' or '.join(allowed)} ({element})")
 
 
-class DeviceArray:
+class DeviceArray(Handle):
     """Memory on a context's device with elements of one type, in C order.
 
     array.numpy() copies it to the host; array.write(other) fills it. It is freed with the last reference to it."""

@@ -6,7 +6,7 @@ import threading
 from ctypes import byref, c_bool, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 
 from . import arrays, types
-from ._library import mcrt, record
+from ._library import Handle, mcrt, record
 
 _LOG = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 _config = record("mc_context_config", ("device", c_char_p), ("cuda_context", c_void_p), ("cache", c_int),
@@ -32,7 +32,7 @@ def word(words, value, name):
     return words[value]
 
 
-class Context:
+class Context(Handle):
     """A device, the kernels loaded there, the cache on disk and the records of tuning.
 
     device            "auto" (cuda:0 where there is a GPU, else the simulator), "cuda:I" or "sim"

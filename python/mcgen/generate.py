@@ -5,7 +5,7 @@ import json
 import pathlib
 from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
 
-from ._library import mcgen
+from ._library import Handle, mcgen
 
 
 class _Setting(ctypes.Structure):
@@ -59,7 +59,7 @@ class Kernel:
         return f"Kernel({self.fields})"
 
 
-class Spec:
+class Spec(Handle):
     """A kernel spec: a set of variants.
 
     SPEC is the name of a shipped one ("spmm_l8r8"), a path, the text of one (it has a "=" in it), or a dict of fields,

@@ -3,7 +3,7 @@
 from ctypes import byref, c_int, c_int64, c_uint64, c_void_p
 
 from . import arrays, types
-from ._library import mcrt, record
+from ._library import Handle, mcrt, record
 from .context import shared_context, word
 
 _config = record("mc_matrix_config", ("type", c_int), ("vec", c_int), ("rows", c_int64), ("cols", c_int64),
@@ -35,7 +35,7 @@ def _indices(array, name):
     return found
 
 
-class Matrix:
+class Matrix(Handle):
     """A matrix of `vec` x 1 nonzero vectors on a context's device: row blocks of `vec` rows, each with the columns where
     it has vectors. Make one by Matrix.from_dense or Matrix.from_bcrs.
 
@@ -69,7 +69,10 @@ class Matrix:
         arrays.check_dtype(found, element, "the matrix")
         if len(found.shape) != 2 or not found.contiguous:
             raise ValueError(f"a matrix of two dimensions in C order is wanted, not {found.shape}")
-        shape = dict(type=types.VALUES[element], vec=vec, rows=found.shape[0], cols=found.shape[1])
+        context = context or shared_context()
+        _on_device(found, context, "the matrix")
+        cols = found.shape[1] * (2 if types.BYTES[element] == 0 else 1)
+        shape = dict(type=types.VALUES[element], vec=vec, rows=found.shape[0], cols=cols)
         if found.device is None:
             if mask is not None:
                 raise ValueError("a mask goes with a matrix on the GPU: on the host multiply by it")
@@ -77,6 +80,7 @@ class Matrix:
         config = _device_dense(data=found.address, **shape)
         if mask is not None:
             of_mask = arrays.view(mask)
+            _on_device(of_mask, context, "the mask", host=False)
             if of_mask.shape != found.shape or of_mask.dtype not in ("uint8", "bool") or not of_mask.contiguous:
                 raise ValueError(f"the mask must be uint8 or bool of {found.shape}, in C order")
             config.mask = of_mask.address
@@ -94,13 +98,9 @@ class Matrix:
         element = type or (types.of_dtype(found.dtype) if found else "f32")
         if found is not None:
             arrays.check_dtype(found, element, "values")
-            wanted = columns.shape[0] * vec
-            count = 1
-            for size in found.shape:
-                count *= size
-            if count * (2 if types.BYTES[element] == 0 else 1) != wanted:
+            if found.count * (2 if types.BYTES[element] == 0 else 1) != columns.shape[0] * vec:
                 raise ValueError(f"values has {found.shape}, must be {columns.shape[0]} vectors of {vec}")
-        if patterns == 0 and rows >= vec and columns.shape[0] < _last(offsets):
+        if columns.shape[0] < _last(offsets):
             raise ValueError(f"col_idx has {columns.shape[0]} elements, row_ptr counts {_last(offsets)}")
         config = _config(type=types.VALUES[element], vec=vec, rows=rows, cols=cols, row_ptr=offsets.address,
                          col_idx=columns.address, values=found.address if found else None, patterns=patterns)
@@ -114,7 +114,10 @@ class Matrix:
         execution of a plan of the matrix may overlap it on another stream."""
         found = arrays.view(values)
         arrays.check_dtype(found, self.type, "values")
+        _on_device(found, self.context, "values")
         wanted = {"vectors": (self.vectors, self.vec), "rows": (self.rows, self.cols), "columns": (self.cols, self.rows)}
+        if types.BYTES[self.type] == 0:
+            wanted = {name: (rows, cols // 2) for name, (rows, cols) in wanted.items()}
         which = word(FROM, layout, "layout")
         if found.shape != wanted[layout] or not found.contiguous:
             raise ValueError(f"values are {found.shape}, must be {wanted[layout]} in C order")
@@ -133,6 +136,13 @@ class Matrix:
 
     def __repr__(self):
         return f"Matrix({self.rows} x {self.cols}, {self.vectors} vectors of {self.vec}, {self.type!r})"
+
+
+def _on_device(found, context, name, host=True):
+    """ValueError where FOUND lies on another device than CONTEXT's; or, without HOST, on the host."""
+    if not (found.device is None and host) and found.device not in (context, context.index) or \
+            (found.device is None and not host):
+        raise ValueError(f"{name} lies elsewhere than on {context.device}")
 
 
 def _last(offsets):

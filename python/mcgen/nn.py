@@ -3,8 +3,11 @@
 Weights are made of `vec` x 1 vectors: `vec` neighbouring outputs share the inputs that they read. Tensors on a GPU take our
 kernels there, tensors on the CPU the simulator."""
 
+import weakref
+
 import torch
 from torch import nn
+from torch.autograd.function import once_differentiable
 
 from . import torch as _ops
 from .matrix import Matrix
@@ -54,6 +57,16 @@ def _unpair(pairs):
     return torch.stack((signed << 4 >> 4, signed >> 4), 2).reshape(pairs.shape[0], -1)
 
 
+def _identity(values):
+    """What a later _is_still compares VALUES with; None: nobody can."""
+    return None if values.is_inference() else (weakref.ref(values), values.data_ptr(), values._version)
+
+
+def _is_still(values, before) -> bool:
+    """Whether VALUES are those of BEFORE, and nobody wrote to them."""
+    return before is not None and before[0]() is values and before[1:] == (values.data_ptr(), values._version)
+
+
 class _Kernels:
     """What a SparseLinear has on one device: its matrix and the families of its steps."""
 
@@ -64,7 +77,7 @@ class _Kernels:
         self.kind = layer.weight_type
         self.matrix = Matrix.from_bcrs(layer.out_features, layer.in_features, host[0], host[1], host[2], layer.vec,
                                        type=self.kind, context=context)
-        self.version = layer.values._version
+        self.packed = _identity(layer.values)
         members = dict(c_major="column", bias="row" if layer.bias is not None else "none")
         if self.kind in ("s8", "s4"):
             out = _FLOATS[layer.activations]
@@ -78,11 +91,11 @@ class _Kernels:
     def take_values(self, values, always):
         """New VALUES of the layer go into the packed matrix: ALWAYS, or where PyTorch knows that they changed. It does not
         know of what is done to a tensor's .data."""
-        if values._version == self.version and not always:
+        if not always and not values.is_inference() and _is_still(values, self.packed):
             return
         stream = _ops._stream(values.device)
         self.matrix.set_values(values.detach(), stream=stream)
-        self.version = values._version
+        self.packed = _identity(values)
 
 
 class _Product(torch.autograd.Function):
@@ -95,6 +108,7 @@ class _Product(torch.autograd.Function):
         return _forward_float(kernels, x, bias)
 
     @staticmethod
+    @once_differentiable
     def backward(context, dy):
         x, values = context.saved_tensors
         kernels, turned = context.kernels, dy.t().contiguous()
@@ -107,6 +121,18 @@ class _Product(torch.autograd.Function):
         if context.has_bias and context.needs_input_grad[2]:
             d_bias = dy.float().sum(0)
         return dx, d_values, d_bias, None
+
+
+class _NoGradient(torch.autograd.Function):
+    """y, which was computed of x by integers: backward fails."""
+
+    @staticmethod
+    def forward(context, x, y):
+        return y.view_as(y)
+
+    @staticmethod
+    def backward(context, dy):
+        raise RuntimeError("a SparseLinear with weights of integers has no gradient")
 
 
 def _forward_float(kernels, x, bias):
@@ -123,6 +149,7 @@ class SparseLinear(nn.Module):
     A weight of f16 or bf16 is trained as any other: its gradient is that of its vectors. One of s8 or s4 multiplies
     activations that are quantised to s8 on the way, with a scale for each token, and has no gradient: backward through it fails.
 
+    x may have another type than the weight: it is cast, and y back. Values of f32 are refused: keep the layer in f16 or bf16.
     Before torch.compile or torch.export, and before a CUDA graph is captured, run the layer once with each number of
     tokens that there will be."""
 
@@ -206,45 +233,54 @@ class SparseLinear(nn.Module):
 
     def forward(self, x):
         kernels = self._kernels if self._kernels is not None else self.prepare()
-        tokens = x.reshape(-1, self.in_features)
+        if x.shape[-1] != self.in_features:
+            raise ValueError(f"x is {tuple(x.shape)}, must have {self.in_features} features")
+        own = self.activations if self.weight_scale is not None else self.values.dtype
+        tokens = x.reshape(-1, self.in_features).to(own).contiguous()
         if self.weight_scale is not None:
             y = self._forward_integer(kernels, tokens)
         else:
             y = self._forward_float(kernels, tokens)
-        return y.reshape(*x.shape[:-1], self.out_features)
+        y = y.reshape(*x.shape[:-1], self.out_features)
+        return y if x.dtype == own or torch.is_autocast_enabled(x.device.type) else y.to(x.dtype)
 
     def _forward_integer(self, kernels, x):
-        q, scales, _ = torch.ops.mcgen.quantise(x.contiguous(), kernels.quantise.key)
-        return torch.ops.mcgen.spmm(q, kernels.forward.key, scale=self.weight_scale, bias=self.bias,
-                                    b_scale=scales.reshape(-1))
+        if not torch.compiler.is_compiling():
+            kernels.take_values(self.values, False)
+        q, scales, _ = torch.ops.mcgen.quantise(x.detach(), kernels.quantise.key)
+        bias = self.bias.detach() if self.bias is not None else None
+        y = torch.ops.mcgen.spmm(q, kernels.forward.key, scale=self.weight_scale, bias=bias, b_scale=scales.reshape(-1))
+        return _NoGradient.apply(x, y) if torch.is_grad_enabled() and x.requires_grad else y
 
     def _forward_float(self, kernels, x):
-        if torch.is_autocast_enabled(x.device.type) or x.dtype != self.values.dtype:
-            x = x.to(self.values.dtype)
-        x = x.contiguous()
+        learns = torch.is_grad_enabled() and (x.requires_grad or self.values.requires_grad or
+                                              (self.bias is not None and self.bias.requires_grad))
         if torch.compiler.is_compiling():
-            if torch.is_grad_enabled() and (x.requires_grad or self.values.requires_grad):
+            if learns:
                 raise RuntimeError("a SparseLinear is compiled for inference alone: call it under torch.no_grad()")
             return _forward_float(kernels, x, self.bias)
         kernels.take_values(self.values, self.training and torch.is_grad_enabled())
-        if torch.is_grad_enabled() and (x.requires_grad or self.values.requires_grad):
+        if learns:
             return _Product.apply(x, self.values, self.bias, kernels)
         return _forward_float(kernels, x, self.bias)
 
     def train(self, mode=True):
         if self._kernels is not None:
-            self._kernels.version = None  # values may have been written through .data
+            self._kernels.packed = None  # values may have been written through .data
         return super().train(mode)
 
     def _apply(self, function, recurse=True):
+        """Bias and scales stay f32, and keep their bits, whatever type the layer gets."""
         self._kernels = None
+        kept = {name: t.detach().clone() for name, t in (("bias", self.bias), ("weight_scale", self.weight_scale))
+                if t is not None}
         super()._apply(function, recurse)
-        if self.bias is not None and self.bias.dtype != torch.float32:
-            self.bias.data = self.bias.data.float()
-        for name in ("row_ptr", "col_idx"):
-            setattr(self, name, getattr(self, name).to(torch.int32))
-        if self.weight_scale is not None:
-            self.weight_scale = self.weight_scale.float()
+        for name, before in kept.items():
+            now = getattr(self, name)
+            if now.dtype != torch.float32:
+                now.data = before.to(now.device)
+        if self.weight_scale is not None and function(torch.empty(0)).dtype in _FLOATS:
+            self.activations = function(torch.empty(0)).dtype
         return self
 
     def _load_from_state_dict(self, *args, **kwargs):
@@ -302,7 +338,9 @@ def sparse_attention(q, k, v, mask, scale=None):
     queries, keys = mask.shape
     if q.shape[-2] != queries or k.shape[-2] != keys or v.shape[-2] != keys:
         raise ValueError(f"q, k, v are of {q.shape[-2]}, {k.shape[-2]}, {v.shape[-2]}; the mask is {queries} x {keys}")
-    if q.requires_grad or k.requires_grad or v.requires_grad:
+    if q.shape[-1] != k.shape[-1] or not q.shape[:-2] == k.shape[:-2] == v.shape[:-2]:
+        raise ValueError(f"q, k and v are {tuple(q.shape)}, {tuple(k.shape)} and {tuple(v.shape)}")
+    if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad):
         raise ValueError("sparse_attention has no gradient: call it under torch.no_grad()")
     batch, depth = q.shape[:-2], q.shape[-1]
     flat = [t.reshape(-1, *t.shape[-2:]).contiguous() for t in (q, k, v)]

@@ -2,12 +2,11 @@
 
 import ctypes
 import functools
-import weakref
 from ctypes import byref, c_bool, c_char_p, c_double, c_float, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
 
 from . import _call, arrays, types
 from ._errors import error_of
-from ._library import description, mcrt, record
+from ._library import Handle, description, mcrt, record
 from .context import shared_context, word
 from .operators import OPERATORS
 
@@ -62,7 +61,18 @@ class PlanOperand:
         return f"{self.name}: {kind}{' (out)' if self.out else ''}"
 
 
-class Problem:
+class _Owned(Handle):
+    """A plan of C, and what it was made with: destroyed with the last who can execute it."""
+
+    def __init__(self, address, *made_with):
+        self.address, self.made_with = address, made_with
+        self.destroy = mcrt.function("mc_plan_destroy", None, c_void_p)
+
+    def __del__(self):
+        self.destroy(self.address)
+
+
+class Problem(Handle):
     """A problem as mc_plan_config has it: an operator's name, its matrix, and members by their names, with words for
     choices: Problem("spmm", matrix, rhs="f16", out="f16", n=256). A member may be called as in C, too (b, c_order ...).
     specs: names of shipped specs or paths of others, of which the kernel is then one. tuning: as a context has it."""
@@ -137,12 +147,12 @@ class Plan(Problem):
         handle = c_void_p()
         mcrt.checked("mc_plan_create", *[c_void_p] * 3)(self.context._handle, self._bytes, byref(handle))
         self._handle = handle.value
-        self._finish = weakref.finalize(self, mcrt.function("mc_plan_destroy", None, c_void_p), self._handle)
+        owned = _Owned(self._handle, self.context, self.matrix)
         self.operands = [self._operand(i) for i in range(len(self.operator.operands))]
         self.workspace = mcrt.function("mc_plan_workspace", c_size_t, c_void_p)(self._handle)
         """Bytes that an execution wants besides."""
         self._taken = [o for o in self.operands if o.wanted or o.by_value]
-        self._launch = _call.Launch(_functions(), self._handle, error_of, tuple((o.name, o.by_value) for o in self._taken))
+        self._launch = _call.Launch(_functions(), self._handle, owned, error_of, tuple((o.name, o.by_value) for o in self._taken))
         self.run = self._launch.run
         self.names = tuple(o.name for o in self._taken)
         """The operands in the order of run(address or value..., workspace, stream), which puts an execution on the stream
@@ -180,16 +190,22 @@ def _checked(plan, operand, array):
     """ARRAY's view. TypeError and ValueError where it cannot be OPERAND."""
     found = arrays.view(array)
     arrays.check_dtype(found, operand.type, operand.name)
-    count = 1
-    for size in found.shape:
-        count *= size
-    have = count * (types.BYTES[operand.type] or 1)
-    if not found.contiguous or have < operand.bytes:
+    if operand.out and found.readonly:
+        raise ValueError(f"{operand.name} is written, and the array is read-only")
+    flat = len(found.shape) == 1 and found.count * (types.BYTES[operand.type] or 1) == operand.bytes
+    if not found.contiguous or not (flat or _is_shape(operand, found.shape)):
         raise ValueError(f"{operand.name} has {found.shape}, must be {operand.shape} of {operand.type}"
                          f"{'' if operand.dense else f', {operand.ld} elements from row to row'}, without gaps")
     if found.device not in (None, plan.context, plan.context.index):
         raise ValueError(f"{operand.name} lies on another device than the plan's, {plan.context.device}")
     return found
+
+
+def _is_shape(operand, shape) -> bool:
+    """Whether an array of SHAPE without gaps is OPERAND: one of 4 bits has half as many columns, of bytes."""
+    cols = (operand.cols + 1) // 2 if types.BYTES[operand.type] == 0 else operand.cols
+    one = (operand.rows, cols)
+    return operand.dense and shape in (one, (operand.products, *one)) and (operand.products == 1 or len(shape) == 3)
 
 
 def _staged(plan, operand, array):

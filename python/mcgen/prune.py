@@ -79,17 +79,29 @@ class Report:
                 f"{times}  {error}  {'sparse' if self.taken else 'dense'}: {self.reason}")
 
 
+def _run(model, example):
+    with torch.no_grad():
+        return model(*example) if isinstance(example, tuple) else model(example)
+
+
+def _replace(model, layer, made):
+    """Every place where MODEL has LAYER gets MADE."""
+    for parent in list(model.modules()):
+        for child, module in list(parent._modules.items()):
+            if module is layer:
+                parent._modules[child] = made
+
+
 def _inputs(model, example, names):
     """What the layers NAMES get when MODEL is called with EXAMPLE, a tensor or a tuple of arguments."""
     found, hooks = {}, []
     for name in names:
-        def keep(module, arguments, name=name):
-            found.setdefault(name, arguments[0].detach())
+        def keep(module, arguments, named, name=name):
+            found.setdefault(name, (arguments[0] if arguments else named["input"]).detach())
 
-        hooks.append(model.get_submodule(name).register_forward_pre_hook(keep))
+        hooks.append(model.get_submodule(name).register_forward_pre_hook(keep, with_kwargs=True))
     try:
-        with torch.no_grad():
-            model(*example) if isinstance(example, tuple) else model(example)
+        _run(model, example)
     finally:
         for hook in hooks:
             hook.remove()
@@ -141,7 +153,10 @@ def convert(model, example, *, vec=8, weight=None, keep=(), tune=False, least_sp
     EXAMPLE: what the model is called with (a tensor, or a tuple of arguments), of the number of tokens that it will have.
     WEIGHT: as of SparseLinear.from_linear. TUNE: kernels are measured first, seconds a layer. A layer with fewer zero
     vectors than LEAST_SPARSITY stays dense, and one that is not FASTER_BY times as fast. Layers of f32 are compared, and
-    replaced, in f16: a SparseLinear casts its input, and gives f16 back. KEEP: as of prune."""
+    replaced, in f16: a SparseLinear casts its input, and its output back. After each replacement the model is run on EXAMPLE;
+    where that fails the layer stays dense, and the report says why. KEEP: as of prune."""
+    if isinstance(model, nn.Linear):
+        raise ValueError("the model is one layer: SparseLinear.from_linear makes another one of it")
     reports, layers = [], dict(_layers(model, keep, vec))
     inputs = _inputs(model, example, layers)
     for name, layer in layers.items():
@@ -154,8 +169,12 @@ def convert(model, example, *, vec=8, weight=None, keep=(), tune=False, least_sp
         made, report = _try_layer(name, layer, inputs[name], vec, weight, tune, faster_by)
         reports.append(report)
         if report.taken:
-            parent, _, child = name.rpartition(".")
-            setattr(model.get_submodule(parent), child, made)
+            _replace(model, layer, made.train(layer.training))
+            try:
+                _run(model, example)
+            except Exception as error:  # whoever looks at the layer's weight, for one
+                _replace(model, made, layer)
+                report.taken, report.reason = False, f"the model does not run with it: {type(error).__name__}: {error}"
     return reports
 
 

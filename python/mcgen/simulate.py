@@ -2,10 +2,12 @@
 
 import ctypes
 import functools
+import numbers
+import threading
 from ctypes import byref, c_char, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
 from . import arrays
-from ._library import _find
+from ._library import Handle, _find
 
 
 class _Dim(ctypes.Structure):
@@ -87,7 +89,7 @@ class Launched:
         self.counts, self.lines = counts, lines
 
 
-class Simulator:
+class Simulator(Handle):
     """A GPU of its own, on the CPU.
 
     order: "in order", "reversed" or "seeded" (by SEED): how warps take turns. races: look for them. threads: that run
@@ -100,7 +102,7 @@ class Simulator:
         options = _Options(ctypes.sizeof(_Options), word(ORDERS, order, "order"), max_instructions, seed, threads, not races)
         if self._dll.ptxsim_create(byref(options), byref(handle)) != 0:
             raise MemoryError
-        self._handle = handle
+        self._handle, self._lock = handle, threading.Lock()
 
     def _check(self, status):
         if status == 0:
@@ -114,8 +116,12 @@ class Simulator:
     def run(self, ptx, entry, grid, block, arguments, *, shared=0) -> Launched:
         """Runs the kernel ENTRY of PTX on GRID thread blocks of BLOCK threads (numbers, or up to three).
 
-        ARGUMENTS, one a parameter: NumPy arrays, which are copied there, and back when it is done; numbers. SHARED: bytes
+        ARGUMENTS, one a parameter: arrays on the host, which are copied there, and back when it is done; numbers. SHARED: bytes
         of dynamic shared memory. Raises Fault."""
+        with self._lock:
+            return self._run(ptx, entry, grid, block, arguments, shared)
+
+    def _run(self, ptx, entry, grid, block, arguments, shared):
         module, function = c_void_p(), c_void_p()
         text = ptx if isinstance(ptx, bytes) else ptx.encode()
         self._check(self._dll.ptxsim_module_load(self._handle, text, byref(module)))
@@ -126,7 +132,8 @@ class Simulator:
             pointers = (c_void_p * len(values))(*[ctypes.addressof(v) for v in values])
             self._check(self._dll.ptxsim_launch(self._handle, function, _dim(grid), _dim(block), shared, pointers))
             for address, view, size in moved:
-                self._dll.ptxsim_read(self._handle, address, view.address, size)
+                if not view.readonly:
+                    self._dll.ptxsim_read(self._handle, address, view.address, size)
             return self._launched()
         finally:
             for address, _, _ in moved:
@@ -141,15 +148,17 @@ class Simulator:
         return [self._value(argument, sizes[i], moved) for i, argument in enumerate(arguments)]
 
     def _value(self, argument, size, moved):
-        if isinstance(argument, int):
+        if isinstance(argument, numbers.Integral):
+            argument = int(argument)
             return (c_char * size).from_buffer(bytearray(argument.to_bytes(size, "little", signed=argument < 0)))
-        if isinstance(argument, float):
+        if isinstance(argument, numbers.Real):
+            argument = float(argument)
             kind = ctypes.c_float if size == 4 else ctypes.c_double
             return kind(argument)
         view, address = arrays.view(argument), c_uint64()
         if view.device is not None or not view.contiguous:
             raise ValueError("an array on the host is wanted, in C order and without gaps")
-        length = argument.nbytes
+        length = view.bytes
         self._check(self._dll.ptxsim_alloc(self._handle, length, byref(address)))
         moved.append((address.value, view, length))
         self._check(self._dll.ptxsim_write(self._handle, address, view.address, length))

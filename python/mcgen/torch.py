@@ -43,7 +43,7 @@ _families = {}  # weak references by key
 _keys = itertools.count(1)
 _lock = threading.Lock()
 
-_COLUMNS, _BY_COLUMNS = 1, 0  # mc_major, mc_layout
+_COLUMNS, _BY_COLUMNS, _TENSOR = 1, 0, 1  # mc_major, mc_layout, mc_per
 
 
 def context_of(device) -> Context:
@@ -70,8 +70,13 @@ class Family:
         self.operator, self.matrix, self.members = OPERATORS[op], matrix, members
         self.context = context or (matrix.context if matrix is not None else shared_context())
         self.sizes = self._sizes()
+        self._known = {} if matrix is None else {self.operator.matrix["rows"]: matrix.rows,
+                                                 self.operator.matrix["cols"]: matrix.cols}
         numbers = {self.operator.member(name).name: self.operator.member(name).number(v) for name, v in members.items()}
         self._numbers = numbers
+        fixed = {n for o in self.operator.operands for n in (o.ld, o.stride)} | {"batch", *self.sizes}
+        if fixed & set(numbers):
+            raise ValueError(f"{', '.join(sorted(fixed & set(numbers)))}: tensors bring these, without gaps")
         self.inputs = [o for o in self.operator.operands if not (o.out and not o.in_place)]
         self._arrays = [o for o in self.inputs if o.kind != "factor" and self.has(o)]
         self._plans = {}
@@ -79,7 +84,7 @@ class Family:
         _families[self.key] = weakref.ref(self)
         weakref.finalize(self, _families.pop, self.key, None)
         self._calls, self._take = {}, None
-        self._quick = self._quick_key = self._quick_out = None  # of the newest sizes: what may run instead, in C
+        self._quick = None  # of the newest sizes: a _Quick, whose call may run instead
         self._names = [o.name for o in self.inputs if self.has(o) and not self._is_computed(o)]
         arrays = [f"values[{self._names.index(o.name)}].shape" for o in self._arrays]
         self._shapes = eval(f"lambda values: {arrays[0] if len(arrays) == 1 else '(' + ', '.join(arrays) + ')'}")
@@ -111,12 +116,16 @@ class Family:
 
     def measure(self, tensors) -> tuple:
         """The sizes, in the order of `sizes`, and the batch (0: none) that TENSORS bring, a dict by operand's name."""
-        found, batch = {}, 0
+        found, batch = dict(self._known), 0
         for operand in self._arrays:
             tensor = tensors.get(operand.name)
-            if tensor is None:
-                raise TypeError(f"{self.operator.name}: {operand.name} is missing")
-            if tensor.dim() == 3 and operand.stride:
+            if not isinstance(tensor, torch.Tensor):
+                raise TypeError(f"{self.operator.name}: {operand.name} is no tensor, or missing")
+            if tensor.dim() not in (2, 3) or (tensor.dim() == 3 and not operand.stride):
+                raise ValueError(f"{self.operator.name}: {operand.name} has {tensor.dim()} dimensions")
+            if tensor.dim() == 3:
+                if batch and tensor.shape[0] != batch:
+                    raise ValueError(f"{self.operator.name}: batches of {batch} and of {tensor.shape[0]}")
                 batch = tensor.shape[0]
             if operand.kind != "dense":
                 continue
@@ -125,7 +134,11 @@ class Family:
                 cols = cols * 2
             if self.turned(operand):
                 rows, cols = cols, rows
-            found[operand.rows], found[operand.cols] = rows, cols
+            for name, size in ((operand.rows, rows), (operand.cols, cols)):
+                if name in found and found[name] != size:
+                    raise ValueError(f"{self.operator.name}: {operand.name} is {tuple(tensor.shape)}; {name} of it is {size}, "
+                                     f"must be {found[name]}")
+                found[name] = size
         return tuple(found.get(name, 0) for name in self.sizes) + (batch,)
 
     def plan(self, sizes) -> Plan:
@@ -198,7 +211,9 @@ class Family:
         the quickest. Returns as the op does, but for outputs that the family has not, which are left out."""
         if given or len(values) != len(self._names):
             values = self._named(values, given)
-        if out is not None and self._quick is not None and self._quick(values, out):
+        quick = self._quick
+        if out is not None and quick is not None and quick.run(values, out):
+            _changed(out)
             return out
         results = self.execute(values, out)
         return results[0] if len(results) == 1 else tuple(results)
@@ -216,17 +231,33 @@ class Family:
         """Executes the plan for VALUES, tensors and numbers in the order of the operands. Returns the outputs. What has to be
         looked at is looked at once for tensors of the same shapes: then this is a lookup, the outputs' memory, a launch."""
         key = self._shapes(values)
-        if out is None and self._quick is not None and key == self._quick_key:
-            made = torch.empty(self._quick_out[0], dtype=self._quick_out[1], device=self._quick_out[2])
-            if self._quick(values, made):
+        quick = self._quick
+        if out is None and quick is not None and key == quick.key:
+            made = torch.empty(quick.shape, dtype=quick.dtype, device=quick.device)
+            if quick.run(values, made):
                 return [made]
         run = self._calls.get(key)
         if run is None:
             call = _Call(self, dict(zip(self._names, values)))
             run = self._calls[key] = call.compile()
-            self._quick, self._quick_key = call.quick(), key
-            self._quick_out, call.values = (*call.outputs[0][1:], call.device) if call.outputs else None, None
-        return run(values, out)
+            self._quick, call.values = call.quick(key), None
+        try:
+            return run(values, out)
+        except AttributeError:
+            for name, value in zip(self._names, values):
+                if not isinstance(value, (torch.Tensor, int, float)):
+                    raise TypeError(f"{self.operator.name}: {name} is {value!r}, must be a tensor or a number") from None
+            raise
+
+
+_changed = getattr(torch.autograd.graph, "increment_version", lambda tensor: None)
+
+
+class _Quick:
+    """A call of the newest sizes in C: run(values, out) says whether it ran."""
+
+    def __init__(self, run, key, shape, dtype, device):
+        self.run, self.key, self.shape, self.dtype, self.device = run, key, shape, dtype, device
 
 
 class _Call:
@@ -250,8 +281,20 @@ class _Call:
         order = list(family._names) + [name for name, _, _ in self.outputs]
         self.places = [order.index(n) for n in taken]
         for (name, operand, _), value in zip(self.inputs, given.values()):
-            if isinstance(value, torch.Tensor) and value.numel() * value.element_size() < operand.bytes:
+            if operand.by_value and not isinstance(value, (int, float)):
+                raise TypeError(f"{family.operator.name}: {name} is a {type(value).__name__}, must be a number")
+            if not operand.by_value and not isinstance(value, torch.Tensor):
+                raise TypeError(f"{family.operator.name}: {name} is a {type(value).__name__}, must be a tensor")
+            array = next((o for o in family._arrays if o.name == name), None)
+            if array is not None and not self._fits(array, operand, value, sizes[-1]):
                 raise ValueError(f"{family.operator.name}: {name} is {tuple(value.shape)}, must be {operand.shape}")
+
+    @staticmethod
+    def _fits(array, operand, tensor, batch):
+        """Whether TENSOR has the shape that the plan's OPERAND has."""
+        cols = (operand.cols + 1) // 2 if types.BYTES[operand.type] == 0 else operand.cols
+        shape = tuple(tensor.shape)
+        return shape == (operand.rows, cols) or bool(batch and array.stride and shape == (batch, operand.rows, cols))
 
     def refuse(self, name, dtype, tensor):
         """Says why TENSOR cannot be the operand NAME."""
@@ -293,6 +336,13 @@ class _Call:
             text.append(f"    r{i} = {made if i else f'{made} if out is None else check_out(out)'}")
             arguments.append(f"r{i}.data_ptr()")
         results = "[" + ", ".join(f"r{i}" for i in range(len(self.outputs))) + "]"
+        for i, (name, _, _) in enumerate(self.inputs):
+            if next(o for o in self.family.inputs if o.name == name).in_place:
+                names["changed"] = _changed
+                text.append(f"    changed(v{i})")
+        if self.outputs:
+            names["changed"] = _changed
+            text.append("    if out is not None: changed(out)")
         if self.is_cpu:
             text.append(f"    simulate(values, {results})")
         else:
@@ -306,7 +356,7 @@ class _Call:
         exec("\n".join(text), names)
         return names["run"]
 
-    def quick(self):
+    def quick(self, key):
         """What runs the call in C with an output that is handed over, and says whether it did; None: there is no such thing."""
         exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
         if self.is_cpu or exchange is None or self.plan.workspace or len(self.outputs) != 1:
@@ -314,7 +364,8 @@ class _Call:
         shapes = [None if b else tuple(v.shape) for v, b in zip(self.values, self.by_value)] + [tuple(self.outputs[0][1])]
         dtypes = [dtype for _, _, dtype in self.inputs] + [self.outputs[0][2]]
         forms = tuple(None if shapes[i] is None else (*_DLPACK[dtypes[i]], shapes[i]) for i in self.places)
-        return _call.Quick(self.plan._launch, exchange, self.device.index, len(self.inputs), tuple(self.places), forms).run
+        run = _call.Quick(self.plan._launch, exchange, self.device.index, len(self.inputs), tuple(self.places), forms).run
+        return _Quick(run, key, *self.outputs[0][1:], self.device)
 
     def check_out(self, out):
         """OUT, if it can be the output."""
@@ -393,14 +444,17 @@ class _Op:
         return f"{self.operator.name}.out({self.arguments()}, *, Tensor(z!) out) -> ()"
 
     def _taker(self, family):
-        """What takes FAMILY's operands out of the op's arguments: of a factor its tensor, or its value."""
-        values = {o.name for o in self.optional if self._has_value(o)}
-        takes = []
+        """What takes FAMILY's operands out of the op's arguments, of a factor its tensor or its value; and the places and
+        defaults of those that the family has no use for."""
+        takes, used = [], {self.key_place}
         for name in family._names:
+            operand = next(o for o in self.operator.operands if o.name == name)
             place = self.names.index(name)
-            value = f" if args[{place}] is not None else args[{place + 1}]" if name in values else ""
-            takes.append(f"args[{place}]{value}")
-        return eval(f"lambda args: [{', '.join(takes)}]")
+            place += self._has_value(operand) and family._numbers.get(operand.per, 0) == _TENSOR
+            takes.append(f"args[{place}]")
+            used.add(place)
+        idle = tuple((i, self.defaults[i]) for i in range(len(self.names)) if i not in used)
+        return eval(f"lambda args: [{', '.join(takes)}]"), idle
 
     def _bound(self, args, kwargs):
         """The family, and what its calls take."""
@@ -412,8 +466,12 @@ class _Op:
         if family.operator is not self.operator:
             raise ValueError(f"family {family.key} is of {family.operator.name}, not of {self.operator.name}")
         if family._take is None:
-            family._take = self._taker(family)
-        return family, family._take(args)
+            family._take, family._idle = self._taker(family)
+        for i, default in family._idle:
+            if args[i] is not default and args[i] != default:
+                raise ValueError(f"{family.operator.name}: the family has no {self.names[i]}, but {', '.join(family._names)}")
+        values = family._take(args)
+        return family, values
 
     def _returned(self, family, results, empty):
         if len(results) == self.returns:
@@ -429,7 +487,10 @@ class _Op:
 
     def run_out(self, *args, out, **kwargs):
         family, values = self._bound(args, kwargs)
-        if family._quick is None or not family._quick(values, out):
+        quick = family._quick
+        if quick is not None and quick.run(values, out):
+            _changed(out)
+        else:
             family.execute(values, out)
 
     def fake(self, *args, **kwargs):

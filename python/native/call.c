@@ -33,9 +33,9 @@ static int take_names(launch *l, PyObject *names) {
 
 static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     unsigned long long execute, create, destroy, text, plan;
-    PyObject *error, *names;
+    PyObject *owner, *error, *names;
     (void)keywords;
-    if (!PyArg_ParseTuple(args, "(KKKK)KOO!", &execute, &create, &destroy, &text, &plan, &error,
+    if (!PyArg_ParseTuple(args, "(KKKK)KOOO!", &execute, &create, &destroy, &text, &plan, &owner, &error,
                           &PyTuple_Type, &names))
         return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
@@ -44,7 +44,7 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     const unsigned long long found[] = {execute, create, destroy, text};
     memcpy(&l->call, found, sizeof found);
     l->plan = (const mc_plan *)(uintptr_t)plan;
-    l->error = Py_NewRef(error);
+    l->owner = Py_NewRef(owner), l->error = Py_NewRef(error);
     if (take_names(l, names) == 0) return (PyObject *)l;
     Py_DECREF((PyObject *)l);
     return NULL;
@@ -53,6 +53,7 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *keywor
 static void launch_free(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    Py_XDECREF(((launch *)self)->owner);
     Py_XDECREF(((launch *)self)->error);
     release(self);
     Py_DECREF((PyObject *)type);
@@ -101,10 +102,11 @@ static PyObject *launch_run(PyObject *self, PyObject *const *given, Py_ssize_t c
 static PyMethodDef methods[] = {{"run", (PyCFunction)(void (*)(void))launch_run, METH_FASTCALL, run_doc},
                                 {NULL, NULL, 0, NULL}};
 
-static const char launch_doc[] =
-    "Launch((mc_execute, mc_diag_create, mc_diag_destroy, mc_diag_text), plan, error, ((name, by_value), "
-    "...)):\n"
-    "executions of a plan. All but error are addresses; error(status, message) makes what is raised.";
+static const char launch_doc[] = "Launch((mc_execute, mc_diag_create, mc_diag_destroy, mc_diag_text), plan, "
+                                 "owner, error, ((name, by_value), "
+                                 "...)):\n"
+                                 "executions of a plan. All but owner and error are addresses; owner keeps "
+                                 "the plan; error(status, message) makes what is raised.";
 
 static PyType_Slot slots[] = {{Py_tp_new, launch_new},
                               {Py_tp_dealloc, launch_free},

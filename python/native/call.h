@@ -22,6 +22,7 @@ typedef struct functions {
 typedef struct launch {
     PyObject_HEAD functions call;
     const mc_plan *plan;
+    PyObject *owner;  /* of the plan, which lives as long as it */
     PyObject *error;  /* what is raised, with the status and the message */
     Py_ssize_t count; /* of operands */
     mc_argument arguments[MAX_ARGUMENTS];

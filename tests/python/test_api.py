@@ -164,3 +164,39 @@ def test_importing_wants_nothing():
 
     code = "import sys; import mcgen; assert not {'torch', 'numpy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_handles_are_not_copied(context):
+    import copy
+    import gc
+    import pickle
+
+    matrix = mcgen.Matrix.from_dense(pruned(16, 24), context=context)
+    plan = mcgen.Plan("spmm", matrix, rhs="s8", out="s32", n=32)
+    for handle in (context, matrix, plan, mcgen.Spec("spmm_l8r8"), mcgen.Simulator(), context.empty((3,), "s8")):
+        for copies in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="neither copied nor pickled"):
+                copies(handle)
+    b, c = context.array(numpy.ones((24, 32), "int8")), context.array(numpy.zeros((16, 32), "int32"))
+    run = mcgen.Plan("spmm", mcgen.Matrix.from_dense(pruned(16, 24), context=context), rhs="s8", out="s32", n=32).run
+    gc.collect()
+    run(b.address, c.address, 0, 0)
+    context.synchronize()
+    assert c.numpy().any()
+
+
+def test_arrays_that_cannot_be_taken(context):
+    matrix = mcgen.Matrix.from_dense(pruned(16, 24), context=context)
+    plan = mcgen.Plan("spmm", matrix, rhs="s8", out="s32", n=32)
+    b = numpy.ones((24, 32), "int8")
+    with pytest.raises(ValueError, match="read-only"):
+        plan(b=b, c=numpy.frombuffer(bytes(16 * 32 * 4), "int32").reshape(16, 32))
+    with pytest.raises(ValueError, match=r"b has \(32, 24\)"):
+        plan(b=numpy.ascontiguousarray(b.T))
+    with pytest.raises(TypeError, match="byte order"):
+        mcgen.Matrix.from_dense(pruned(16, 24, "float16").astype(">f2"), context=context)
+    fours = mcgen.Matrix.from_dense(numpy.full((16, 12), 0x21, "uint8"), type="s4", context=context)
+    assert (fours.rows, fours.cols) == (16, 24)
+    other = mcgen.Context("sim", cache="mem", records="")
+    with pytest.raises(ValueError, match="elsewhere"):
+        mcgen.Matrix.from_dense(other.array(pruned(16, 24)), context=context)

@@ -139,6 +139,53 @@ def test_values_through_data_and_compiled_training(device):
         torch.compile(layer, fullgraph=True, backend="aot_eager")(x)
 
 
+def test_values_that_are_others(device):
+    """Whatever way the weight changes, the next call has it."""
+    x = draw(8, 96, device=device)
+    for weight in ("f16", "s8"):
+        layer = sparse.SparseLinear.from_linear(linear(device=device, bias=False), sparsity=0.5, weight=weight).eval()
+        with torch.no_grad():
+            y = layer(x)
+            layer.values.neg_()
+            assert torch.equal(layer(x), -y)
+            if weight == "f16":
+                layer.values = torch.nn.Parameter(layer.values.detach() * 2)
+                assert torch.equal(layer(x), -2 * y)
+                other = {"values": torch.zeros_like(layer.values)}
+                assert not torch.func.functional_call(layer, other, (x,)).any()
+                assert torch.equal(layer(x), -2 * y)
+    with torch.inference_mode():
+        made = sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5)
+        assert torch.equal(made(x), sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5)(x))
+
+
+def test_gradients_that_there_are_not(device):
+    x = draw(8, 96, device=device).requires_grad_(True)
+    layer = sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5)
+    layer.values.requires_grad_(False)
+    layer(x.detach()).sum().backward()
+    assert torch.equal(layer.bias.grad, torch.full_like(layer.bias, 8))
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        g, = torch.autograd.grad(layer(x).float().square().sum(), x, create_graph=True)
+        g.float().square().sum().backward()
+    integers = sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5, weight="s8")
+    with pytest.raises(RuntimeError, match="has no gradient"):
+        integers(x).sum().backward()
+
+
+def test_types_keep_scales_and_outputs_keep_types(device):
+    layer = sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5, weight="s8")
+    before = layer.weight_scale.clone(), layer.bias.clone()
+    x = draw(8, 96, device=device)
+    y = layer(x)
+    assert layer(x.float()).dtype == torch.float32 and torch.equal(layer(x.float()), y.float())
+    layer.bfloat16()
+    assert torch.equal(layer.weight_scale, before[0]) and torch.equal(layer.bias, before[1])
+    assert layer(x.bfloat16()).dtype == torch.bfloat16
+    with pytest.raises(ValueError, match="must have 96 features"):
+        layer(x[:, :50])
+
+
 def test_mlp(device):
     up = sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5)
     down = sparse.SparseLinear.from_linear(linear(device=device, inputs=64, outputs=96), sparsity=0.5)

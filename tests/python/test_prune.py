@@ -60,3 +60,27 @@ def test_convert(device, weight):
     assert (reports["0"].dense is None) == (device == "cpu")
     with torch.no_grad():
         assert (net(x) - want).abs().max() < 0.05
+
+
+def test_convert_undoes_what_does_not_run(device):
+    encoder = torch.nn.TransformerEncoderLayer(32, 2, 64, batch_first=True).half().eval().to(device)
+    prune(encoder, 0.7)
+    x = torch.randn(2, 8, 32).half().to(device)
+    with torch.no_grad():
+        want = encoder(x)
+    reports = convert(encoder, x, faster_by=0.0)
+    with torch.no_grad():
+        assert (encoder(x) - want).abs().max() < 0.02
+    for report in reports:
+        assert report.taken == isinstance(encoder.get_submodule(report.name), sparse.SparseLinear)
+    with pytest.raises(ValueError, match="one layer"):
+        convert(torch.nn.Linear(16, 16), x)
+
+
+def test_convert_of_f32_and_of_shared_layers(device):
+    shared = torch.nn.Linear(64, 64)
+    net = torch.nn.Sequential(shared, torch.nn.ReLU(), shared, torch.nn.Linear(64, 10)).to(device)
+    prune(net, 0.6)
+    x = torch.randn(8, 64, device=device)
+    convert(net, x, weight="s8", faster_by=0.0)
+    assert net[0] is net[2] and isinstance(net[0], sparse.SparseLinear) and net(x).dtype == torch.float32

@@ -129,6 +129,40 @@ def test_wrong_calls(matrix, x):
         torch.ops.mcgen.spmm(x[:, :50].contiguous(), family.key)
 
 
+def test_wrong_shapes_and_factors(matrix, x, device):
+    family = ops.Family("spmm", matrix, rhs="f16", out="f16", b_major="column", c_major="column")
+    wide = torch.zeros(16, 100, device=device).half()
+    with pytest.raises(ValueError, match="k of it is 100, must be 96"):
+        family(wide)
+    with pytest.raises(ValueError, match="4 dimensions"):
+        family(torch.zeros(2, 3, 16, 96, device=device).half())
+    with pytest.raises(ValueError, match="has no bias"):
+        torch.ops.mcgen.spmm(x, family.key, bias=torch.zeros(64, device=device))
+    with pytest.raises(ValueError, match="has no scale_value"):
+        torch.ops.mcgen.spmm(x, family.key, scale_value=5.0)
+    biased = ops.Family("spmm", matrix, rhs="f16", out="f16", b_major="column", c_major="column", bias="row")
+    for _ in range(2):
+        with pytest.raises(TypeError, match="bias is"):
+            torch.ops.mcgen.spmm(x, biased.key)
+        biased(x, torch.zeros(64, device=device))
+    with pytest.raises(ValueError, match=r"bias is \(32,\)"):
+        biased(x, torch.zeros(32, device=device))
+    with pytest.raises(ValueError, match="ldc: tensors bring these"):
+        ops.Family("spmm", matrix, rhs="f16", out="f16", ldc=128)
+    given = ops.Family("spmm", matrix, rhs="f16", out="f16", given_values=True)
+    with pytest.raises(ValueError, match="values is"):
+        given(torch.zeros(8, matrix.vectors + 5, device=device).half(), torch.zeros(96, 16, device=device).half())
+
+
+def test_written_tensors_have_new_versions(matrix, x):
+    family = ops.Family("spmm", matrix, rhs="f16", out="f16", b_major="column", c_major="column")
+    y = torch.ops.mcgen.spmm(x, family.key)
+    for write in (lambda: torch.ops.mcgen.spmm.out(x, family.key, out=y), lambda: family(x, out=y)):
+        before = y._version
+        write()
+        assert y._version > before
+
+
 def test_optimise_in_place(context, device):
     weight = torch.randn(64, 8).half().to(device)
     before, gradient = weight.clone(), torch.randn(64, 8).half().to(device)
