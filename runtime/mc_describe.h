@@ -1,5 +1,5 @@
-/* What there is to plan, as data: for those who make something of every operator without a line about any, such
- * as the bindings of another language (docs/python.md). */
+/* What there is to plan, as data: for those who make something of every operator without a line about any,
+ * such as the bindings of another language (docs/python.md). */
 #ifndef MC_DESCRIBE_H
 #define MC_DESCRIBE_H
 
@@ -29,8 +29,8 @@ typedef struct mc_operand_info {
     unsigned align;           /* its address is a multiple of so many bytes */
 } mc_operand_info;
 
-/* Fills INFO, whose size is set, with operand INDEX of PLAN's operator, counted from 0, whether the problem has
-   it or not. Strings live as long as the library. MC_USAGE, and no message, where there are not so many. */
+/* Fills INFO, whose size is set, with operand INDEX of PLAN's operator, counted from 0, whether the problem
+   has it or not. Strings live as long as the library. MC_USAGE, and no message, where there are fewer. */
 MC_API mc_status mc_plan_get_operand(const mc_plan *plan, size_t index, mc_operand_info *info, mc_diag *diag);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
-/* The module mcgen._call: mc_execute with little host time. All else of libmcrt is called by ctypes; this is what a
- * training step or a decoded token calls a thousand times. It links with nothing: Launch is handed the addresses
- * of libmcrt's functions. Built against Python's stable ABI of 3.10. quick.c is the second type, Quick. */
+/* The module mcgen._call: mc_execute with little host time. All else of libmcrt is called by ctypes; this is
+ * what a training step or a decoded token calls a thousand times. It links with nothing: Launch is handed the
+ * addresses of libmcrt's functions. Built against Python's stable ABI of 3.10. quick.c is the second type,
+ * Quick. */
 #include "call.h"
 
 _Static_assert(sizeof(functions) == 4 * sizeof(unsigned long long), "an address is a number of 64 bits");

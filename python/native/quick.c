@@ -1,5 +1,6 @@
-/* Quick: a plan's launch on tensors of known shapes, looked at by DLPack's exchange of C functions (DLPack 1.3,
- * "C Exchange API"), which tells of a tensor in some 40 ns. Whatever is not as expected is left to Python. */
+/* Quick: a plan's launch on tensors of known shapes, looked at by DLPack's exchange of C functions (DLPack
+ * 1.3, "C Exchange API"), which tells of a tensor in some 40 ns. Whatever is not as expected is left to
+ * Python. */
 #include "call.h"
 
 /* -- What DLPack's C interface lays down -------------------------------------------------------------- */

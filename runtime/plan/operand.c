@@ -27,8 +27,8 @@ static mc_status measure_operand(const plan_problem *problem, const operand_row 
     return MC_OK;
 }
 
-/* As executions bring it: an operand that is transposed is the first one of the problem that does that, where it has
-   integers for elements. */
+/* As executions bring it: an operand that is transposed is the first one of the problem that does that, where
+   it has integers for elements. */
 static mc_status measure(const mc_plan *plan, size_t index, mc_operand_info *info, mc_diag *diag) {
     const operand_row *operand = &operator_of(plan->problem.op)->operands[index];
     if (plan->transpose == NULL || (int)index != plan->transposed)
