@@ -78,15 +78,18 @@ class _Kernels:
         self.matrix = Matrix.from_bcrs(layer.out_features, layer.in_features, host[0], host[1], host[2], layer.vec,
                                        type=self.kind, context=context)
         self.packed = _identity(layer.values)
-        members = dict(c_major="column", bias="row" if layer.bias is not None else "none")
+        shapes = dict(shapes=layer.shapes)
+        members = dict(c_major="column", bias="row" if layer.bias is not None else "none", **shapes)
         if self.kind in ("s8", "s4"):
             out = _FLOATS[layer.activations]
-            self.quantise = _ops.Family("quantise", context=context, lhs=out, out="s8", scale="row", computed=True)
+            self.quantise = _ops.Family("quantise", context=context, lhs=out, out="s8", scale="row", computed=True,
+                                        **shapes)
             self.forward = _ops.Family("spmm", self.matrix, rhs="s8", out=out, scale="row", b_scale="column", **members)
             return
         self.forward = _ops.Family("spmm", self.matrix, rhs=self.kind, out=self.kind, b_major="column", **members)
-        self.to_input = _ops.Family("spmmt", self.matrix, lhs=self.kind, rhs=self.kind, out=self.kind)
-        self.to_values = _ops.Family("sddmm", self.matrix, lhs=self.kind, rhs=self.kind, out=self.kind, order="bcrs")
+        same = dict(lhs=self.kind, rhs=self.kind, out=self.kind, **shapes)
+        self.to_input = _ops.Family("spmmt", self.matrix, **same)
+        self.to_values = _ops.Family("sddmm", self.matrix, order="bcrs", **same)
 
     def take_values(self, values, always):
         """New VALUES of the layer go into the packed matrix: ALWAYS, or where PyTorch knows that they changed. It does not
@@ -154,8 +157,9 @@ class SparseLinear(nn.Module):
     tokens that there will be."""
 
     def __init__(self, in_features, out_features, row_ptr, col_idx, values, bias=None, weight_scale=None, *, vec=8,
-                 activations=torch.float16):
+                 activations=torch.float16, shapes="fixed"):
         super().__init__()
+        self.shapes = shapes
         self.in_features, self.out_features, self.vec, self.activations = in_features, out_features, vec, activations
         self.register_buffer("row_ptr", row_ptr)
         self.register_buffer("col_idx", col_idx)
@@ -168,12 +172,14 @@ class SparseLinear(nn.Module):
         self._kernels = None
 
     @classmethod
-    def from_linear(cls, linear, mask=None, *, sparsity=None, vec=8, weight=None, activations=None):
+    def from_linear(cls, linear, mask=None, *, sparsity=None, vec=8, weight=None, activations=None, shapes="fixed"):
         """A sparse layer of LINEAR's weight, where MASK, a bool tensor of its shape, is true; or where the greatest vectors
         are, SPARSITY of them being left out; or where the weight is not zero.
 
         WEIGHT: "f16", "bf16", or "s8" or "s4" (rounded, with a scale for each output; s4 wants a VEC from 2 on); None:
-        LINEAR's type, f16 of an f32. ACTIVATIONS: of a weight of integers, the dtype of x and y; None: LINEAR's, f16 of an f32."""
+        LINEAR's type, f16 of an f32. ACTIVATIONS: of a weight of integers, the dtype of x and y; None: LINEAR's, f16 of an f32.
+        SHAPES: "fixed", a kernel made for each number of tokens (compiled when it comes first, then on disk), or "open", one
+        that takes any."""
         dense = linear.weight.detach()
         if mask is None:
             mask = vector_mask(dense, sparsity, vec) if sparsity is not None else dense != 0
@@ -195,7 +201,7 @@ class SparseLinear(nn.Module):
             raise ValueError(f"weight is {weight!r}, must be 'f16', 'bf16', 's8' or 's4'")
         return cls(linear.in_features, linear.out_features, row_ptr, col_idx, values,
                    linear.bias.detach() if linear.bias is not None else None, scale, vec=vec,
-                   activations=activations or (own if scale is not None else values.dtype))
+                   activations=activations or (own if scale is not None else values.dtype), shapes=shapes)
 
     @property
     def weight_type(self) -> str:

@@ -159,6 +159,23 @@ def test_values_that_are_others(device):
         assert torch.equal(made(x), sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5)(x))
 
 
+@pytest.mark.parametrize("weight", ["f16", "s8"])
+def test_open_shapes(device, weight):
+    """One kernel for all numbers of tokens, with the same results."""
+    open_, fixed = (sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5, weight=weight, shapes=shapes)
+                    for shapes in ("open", "fixed"))
+    for tokens in (8, 24, 17):
+        x = draw(tokens, 96, device=device)
+        with torch.no_grad():
+            assert (open_(x).double() - fixed(x).double()).abs().max() < 2e-3
+    fields = [p.info()["fields"] for p in open_.prepare().forward._plans.values()]
+    assert len(fields) == 3 and all("n=open" in f for f in fields)
+    if weight == "f16":
+        x = draw(8, 96, device=device).requires_grad_(True)
+        open_(x).sum().backward()
+        assert x.grad.shape == x.shape and open_.values.grad.shape == open_.values.shape
+
+
 def test_gradients_that_there_are_not(device):
     x = draw(8, 96, device=device).requires_grad_(True)
     layer = sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5)
