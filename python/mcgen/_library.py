@@ -101,4 +101,10 @@ def record(name, *fields):
     return made
 
 
-__all__ = ["Library", "mcrt", "mcgen", "Handle", "description", "record", "byref", "c_uint64"]
+def contents(found) -> dict:
+    """A record's members by their names."""
+    values = {name: getattr(found, name) for name, _ in found._fields_ if name != "size"}
+    return {name: v.decode() if isinstance(v, bytes) else v for name, v in values.items()}
+
+
+__all__ = ["Library", "mcrt", "mcgen", "Handle", "contents", "description", "record", "byref", "c_uint64"]

@@ -3,6 +3,7 @@
 
 import ctypes
 import functools
+import math
 
 from . import types
 from ._library import Handle
@@ -23,10 +24,7 @@ class View:
     @property
     def count(self) -> int:
         """Its elements."""
-        count = 1
-        for size in self.shape:
-            count *= size
-        return count
+        return math.prod(self.shape)
 
     @property
     def bytes(self) -> int:
@@ -145,10 +143,7 @@ class DeviceArray(Handle):
 
     def __init__(self, context, shape, element):
         self.context, self.shape, self.type = context, tuple(shape), element
-        count = 1
-        for size in self.shape:
-            count *= size
-        self.bytes = (count + 1) // 2 if types.BYTES[element] == 0 else count * types.BYTES[element]
+        self.bytes = types.size(element, math.prod(self.shape))
         self.address = context._allocate(self.bytes)
 
     def __mcgen_view__(self) -> View:
@@ -160,10 +155,7 @@ class DeviceArray(Handle):
         if found.device is not None or not found.contiguous:
             raise ValueError("an array on the host is wanted, in C order and without gaps")
         check_dtype(found, self.type, "the array")
-        count = 1
-        for size in found.shape:
-            count *= size
-        if (count if types.BYTES[self.type] == 0 else count * types.BYTES[self.type]) != self.bytes:
+        if found.count * (types.BYTES[self.type] or 1) != self.bytes:
             raise ValueError(f"the array has {found.shape}, must have as many bytes as {self.shape} of {self.type}")
         self.context._write(self.address, found.address, self.bytes)
         return self

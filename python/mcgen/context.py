@@ -3,10 +3,10 @@
 import ctypes
 import functools
 import threading
-from ctypes import byref, c_bool, c_char_p, c_int, c_size_t, c_uint64, c_void_p
+from ctypes import byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 
 from . import arrays, types
-from ._library import Handle, mcrt, record
+from ._library import Handle, contents, mcrt, record
 
 _LOG = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 _config = record("mc_context_config", ("device", c_char_p), ("cuda_context", c_void_p), ("cache", c_int),
@@ -69,8 +69,7 @@ class Context(Handle):
         were loaded, compiled and found in the cache since the context was created."""
         found = _info()
         mcrt.checked("mc_context_get_info", c_void_p, c_void_p)(self._handle, byref(found))
-        values = {name: getattr(found, name) for name, _ in found._fields_ if name != "size"}
-        return {name: v.decode() if isinstance(v, bytes) else v for name, v in values.items()}
+        return contents(found)
 
     def _allocate(self, size) -> int:
         address = c_uint64()
@@ -141,4 +140,4 @@ def shared_context(device="auto") -> Context:
         return _shared(device)
 
 
-__all__ = ["Context", "shared_context", "c_bool"]
+__all__ = ["Context", "shared_context"]

@@ -3,7 +3,7 @@
 import ctypes
 import json
 import pathlib
-from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_bool, c_char_p, c_size_t, c_uint64, c_void_p
 
 from ._library import Handle, mcgen
 
@@ -136,4 +136,4 @@ def generate(spec, variant=None, **settings) -> Kernel:
     return Spec(spec, **settings).generate(variant)
 
 
-__all__ = ["Spec", "Kernel", "generate", "specs", "c_int", "c_int64"]
+__all__ = ["Spec", "Kernel", "generate", "specs"]

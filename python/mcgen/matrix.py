@@ -10,8 +10,6 @@ _config = record("mc_matrix_config", ("type", c_int), ("vec", c_int), ("rows", c
                  ("row_ptr", c_void_p), ("col_idx", c_void_p), ("values", c_void_p), ("patterns", c_int64))
 _dense = record("mc_dense_config", ("type", c_int), ("vec", c_int), ("rows", c_int64), ("cols", c_int64), ("ld", c_int64),
                 ("data", c_void_p))
-_device = record("mc_device_matrix_config", ("type", c_int), ("vec", c_int), ("rows", c_int64), ("cols", c_int64),
-                 ("row_ptr", c_uint64), ("col_idx", c_uint64), ("values", c_uint64), ("patterns", c_int64))
 _device_dense = record("mc_device_dense_config", ("type", c_int), ("vec", c_int), ("rows", c_int64), ("cols", c_int64),
                        ("major", c_int), ("ld", c_int64), ("data", c_uint64), ("mask", c_uint64), ("mask_ld", c_int64))
 _info = record("mc_matrix_info", ("type", c_int), ("vec", c_int), ("rows", c_int64), ("cols", c_int64),

@@ -11,6 +11,7 @@ from torch.autograd.function import once_differentiable
 
 from . import torch as _ops
 from .matrix import Matrix
+from .tensors import stream_of
 
 _FLOATS = {torch.float16: "f16", torch.bfloat16: "bf16"}
 
@@ -96,7 +97,7 @@ class _Kernels:
         know of what is done to a tensor's .data."""
         if not always and not values.is_inference() and _is_still(values, self.packed):
             return
-        stream = _ops._stream(values.device)
+        stream = stream_of(values.device)
         self.matrix.set_values(values.detach(), stream=stream)
         self.packed = _identity(values)
 
@@ -295,14 +296,6 @@ class SparseLinear(nn.Module):
 
     def __getstate__(self):
         return {**self.__dict__, "_kernels": None}
-
-    def __deepcopy__(self, memo):
-        import copy
-
-        made = self.__class__.__new__(self.__class__)
-        memo[id(self)] = made
-        made.__dict__.update({k: copy.deepcopy(v, memo) for k, v in self.__getstate__().items()})
-        return made
 
     def extra_repr(self):
         return (f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}, "

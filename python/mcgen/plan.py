@@ -2,12 +2,12 @@
 
 import ctypes
 import functools
-from ctypes import byref, c_bool, c_char_p, c_double, c_float, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
+from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
 
 from . import _call, arrays, types
 from ._errors import error_of
-from ._library import Handle, description, mcrt, record
-from .context import shared_context, word
+from ._library import Handle, contents, description, mcrt, record
+from .context import TUNINGS, shared_context, word
 from .operators import OPERATORS
 
 _info = record("mc_plan_info", ("origin", c_int), ("microseconds", c_double), ("spec", c_char_p), ("fields", c_char_p),
@@ -56,6 +56,11 @@ class PlanOperand:
         """Whether rows and products follow each other without gaps."""
         return self.ld in (0, self.cols) and (self.products == 1 or self.stride == self.rows * self.ld)
 
+    def takes(self, shape) -> bool:
+        """Whether an array of SHAPE, without gaps, is the operand: one of 4 bits has half as many columns, of bytes."""
+        one = (self.rows, types.held(self.type, self.cols))
+        return self.dense and shape in (one, (self.products, *one)) and (self.products == 1 or len(shape) == 3)
+
     def __repr__(self):
         kind = "value" if self.by_value else f"{self.type}{list(self.shape)}" if self.wanted else "not wanted"
         return f"{self.name}: {kind}{' (out)' if self.out else ''}"
@@ -95,8 +100,6 @@ class Problem(Handle):
 
     def _put_tail(self, whole, specs, tuning):
         places = description()["config_places"]
-        from .context import TUNINGS
-
         whole[places["tuning"]:places["tuning"] + 4] = word(TUNINGS, tuning, "tuning").to_bytes(4, "little")
         if specs:
             address = ctypes.addressof(self._specs)
@@ -113,19 +116,14 @@ class Problem(Handle):
 
         def report(user, about):
             found = ctypes.cast(about, _progress.pointer).contents
-            return progress({name: _plain(getattr(found, name)) for name, _ in found._fields_ if name != "size"}) \
-                is not False
+            return progress(contents(found)) is not False
 
         config = _tune_config(candidates=candidates, seconds=seconds, again=again, cold=cold,
                               worker=None if worker is None else worker.encode(),
                               progress=_PROGRESS(report) if progress else _PROGRESS())
         result = _tune_result()
         mcrt.checked("mc_tune", *[c_void_p] * 4)(self.context._handle, self._bytes, byref(config), byref(result))
-        return {name: getattr(result, name) for name, _ in result._fields_ if name != "size"}
-
-
-def _plain(value):
-    return value.decode() if isinstance(value, bytes) else value
+        return contents(result)
 
 
 @functools.lru_cache(maxsize=None)
@@ -168,7 +166,7 @@ class Plan(Problem):
         reason, distance, and transpose_fields and transpose_microseconds of a B that lies by columns."""
         found = _info()
         mcrt.checked("mc_plan_get_info", c_void_p, c_void_p)(self._handle, byref(found))
-        values = {name: _plain(getattr(found, name)) for name, _ in found._fields_ if name != "size"}
+        values = contents(found)
         values["origin"] = ORIGINS[values["origin"]]
         values["hash"] = f"{values['hash']:016x}"
         return values
@@ -180,7 +178,7 @@ class Plan(Problem):
         tensors, DLPack; STREAM is then what the execution is put on). An output that is handed over is written in
         place; one that is not is made, beside the others: NumPy arrays where all inputs are on the host, else
         DeviceArrays."""
-        return arrays_executed(self, given, stream)
+        return _executed(self, given, stream)
 
     def __repr__(self):
         return f"Plan({self.operator.name}, {', '.join(map(repr, self._taken))}: {self.info()['fields']})"
@@ -193,7 +191,7 @@ def _checked(plan, operand, array):
     if operand.out and found.readonly:
         raise ValueError(f"{operand.name} is written, and the array is read-only")
     flat = len(found.shape) == 1 and found.count * (types.BYTES[operand.type] or 1) == operand.bytes
-    if not found.contiguous or not (flat or _is_shape(operand, found.shape)):
+    if not found.contiguous or not (flat or operand.takes(found.shape)):
         raise ValueError(f"{operand.name} has {found.shape}, must be {operand.shape} of {operand.type}"
                          f"{'' if operand.dense else f', {operand.ld} elements from row to row'}, without gaps")
     if found.device not in (None, plan.context, plan.context.index):
@@ -201,17 +199,9 @@ def _checked(plan, operand, array):
     return found
 
 
-def _is_shape(operand, shape) -> bool:
-    """Whether an array of SHAPE without gaps is OPERAND: one of 4 bits has half as many columns, of bytes."""
-    cols = (operand.cols + 1) // 2 if types.BYTES[operand.type] == 0 else operand.cols
-    one = (operand.rows, cols)
-    return operand.dense and shape in (one, (operand.products, *one)) and (operand.products == 1 or len(shape) == 3)
-
-
-def _staged(plan, operand, array):
-    """A DeviceArray with ARRAY's elements."""
+def _staged(plan, operand, found):
+    """A DeviceArray with the elements of FOUND, a view."""
     made = plan.context.empty(_shape_of(operand), operand.type)
-    found = arrays.view(array)
     plan.context._write(made.address, found.address, min(made.bytes, operand.bytes))
     return made
 
@@ -223,7 +213,7 @@ def _shape_of(operand):
     return (operand.bytes * 8 // (4 if bits == 4 else 8 * types.BYTES[operand.type]),)
 
 
-def arrays_executed(plan, given, stream):
+def _executed(plan, given, stream):
     """See Plan.__call__."""
     known = {o.name for o in plan.operands}
     for name in given:
@@ -248,7 +238,7 @@ def arrays_executed(plan, given, stream):
             continue
         found = _checked(plan, operand, array)
         if found.device is None:
-            made = _staged(plan, operand, array)
+            made = _staged(plan, operand, found)
             values.append(made.address), held.append(made)
             if operand.out:
                 back.append((made, found, operand))
@@ -266,4 +256,4 @@ def arrays_executed(plan, given, stream):
     return outputs[0] if len(outputs) == 1 else outputs
 
 
-__all__ = ["Problem", "Plan", "PlanOperand", "c_float"]
+__all__ = ["Problem", "Plan", "PlanOperand"]

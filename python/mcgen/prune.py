@@ -108,8 +108,8 @@ def _inputs(model, example, names):
     return found
 
 
-def _time(function, x, calls=10, rounds=9):
-    """Microseconds of a call in a CUDA graph."""
+def graph_time(function, x, calls=10, rounds=9):
+    """Microseconds of FUNCTION(X) in a CUDA graph of CALLS: the median of ROUNDS."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -141,7 +141,7 @@ def _try_layer(name, layer, x, vec, weight, tune, faster_by) -> tuple:
             made.tune(tokens)
         want = half(x).double()
         error = ((made(x).double() - want).norm() / want.norm().clamp(min=1e-30)).item()
-        times = (_time(half, x), _time(made, x)) if x.is_cuda else (None, None)
+        times = (graph_time(half, x), graph_time(made, x)) if x.is_cuda else (None, None)
     faster = times[0] is None or times[0] >= faster_by * times[1]
     reason = "not timed on a CPU" if times[0] is None else "faster" if faster else "not faster"
     return made, Report(name, tuple(layer.weight.shape), made.sparsity, tokens, *times, error, faster, reason)

@@ -69,9 +69,10 @@ static void raise(const launch *l, mc_status status, const mc_diag *diag) {
 int launch_execute(const launch *l, const mc_argument *list, mc_address workspace, void *stream) {
     const mc_args args = {.size = sizeof args, .list = list, .list_count = (size_t)l->count};
     mc_diag *diag = l->call.diag_create();
-    mc_status status;
-    Py_BEGIN_ALLOW_THREADS status = l->call.execute(l->plan, &args, workspace, stream, diag);
-    Py_END_ALLOW_THREADS if (status != MC_OK) raise(l, status, diag);
+    PyThreadState *others = PyEval_SaveThread(); /* they may run meanwhile */
+    mc_status status = l->call.execute(l->plan, &args, workspace, stream, diag);
+    PyEval_RestoreThread(others);
+    if (status != MC_OK) raise(l, status, diag);
     l->call.diag_destroy(diag);
     return status == MC_OK ? 0 : -1;
 }

@@ -16,33 +16,7 @@ import torch
 import mcgen
 import mcgen.nn
 import mcgen.torch
-
-
-def graph_of(function, *arguments, calls=20):
-    function(*arguments)
-    torch.cuda.synchronize()
-    stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream):
-        function(*arguments)
-    stream.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(calls):
-            function(*arguments)
-    return graph
-
-
-def replayed(graph, calls=20, rounds=15):
-    """Microseconds of a call: the median of rounds."""
-    times = []
-    for _ in range(3 + rounds):
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        times.append(start.elapsed_time(end) * 1000 / calls)
-    return statistics.median(times[3:])
+from mcgen.prune import graph_time
 
 
 def eager(function, *arguments, calls=50, rounds=9):
@@ -109,8 +83,7 @@ def main():
                 error = ((layer(x).double() - want).norm() / want.norm()).item()
                 assert error < (1e-3 if weight == "f16" else 2e-2), error
             peers = {"nn.Linear": dense, "compiled": compiled, **ours}
-            graphs = {name: graph_of(f, x) for name, f in peers.items()}
-            us = {name: replayed(graph) for name, graph in graphs.items()}
+            us = {name: graph_time(f, x, calls=20, rounds=15) for name, f in peers.items()}
             calls = {name: eager(f, x) for name, f in peers.items()}
             best = min(us["nn.Linear"], us["compiled"])
             print(f"{tokens:5d} tokens, us: " + ", ".join(f"{n} {t:.1f}" for n, t in us.items()) +

@@ -154,6 +154,15 @@ def test_values_that_are_others(device):
                 other = {"values": torch.zeros_like(layer.values)}
                 assert not torch.func.functional_call(layer, other, (x,)).any()
                 assert torch.equal(layer(x), -2 * y)
+    if device == "cpu":  # another tensor where the one before lay
+        memory = sparse.SparseLinear.from_linear(linear(bias=False), sparsity=0.5).eval()
+        array = memory.values.detach().numpy().copy()
+        with torch.no_grad():
+            memory.values = torch.nn.Parameter(torch.from_numpy(array))
+            y = memory(x)
+            array *= -1
+            memory.values = torch.nn.Parameter(torch.from_numpy(array))
+            assert torch.equal(memory(x), -y)
     with torch.inference_mode():
         made = sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5)
         assert torch.equal(made(x), sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5)(x))

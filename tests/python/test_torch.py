@@ -154,6 +154,19 @@ def test_wrong_shapes_and_factors(matrix, x, device):
         given(torch.zeros(8, matrix.vectors + 5, device=device).half(), torch.zeros(96, 16, device=device).half())
 
 
+def test_batches(matrix, context, device):
+    """Of a batch all operands are: a tensor of one product beside others of several would be read past its end."""
+    family = ops.Family("sddmm", matrix, lhs="f16", rhs="f16", out="f16", order="bcrs")
+    a, b = torch.randn(3, 64, 32, device=device).half(), torch.randn(3, 96, 32, device=device).half()
+    c = torch.ops.mcgen.sddmm(a, b, family.key)
+    assert c.shape == (3, matrix.vectors, 8)
+    assert torch.equal(c[1], torch.ops.mcgen.sddmm(a[1].contiguous(), b[1].contiguous(), family.key))
+    with pytest.raises(ValueError, match="b is "):
+        torch.ops.mcgen.sddmm(a, b[0].contiguous(), family.key)
+    with pytest.raises(ValueError, match="batches of 3 and of 2"):
+        torch.ops.mcgen.sddmm(a, b[:2].contiguous(), family.key)
+
+
 def test_written_tensors_have_new_versions(matrix, x):
     family = ops.Family("spmm", matrix, rhs="f16", out="f16", b_major="column", c_major="column")
     y = torch.ops.mcgen.spmm(x, family.key)
