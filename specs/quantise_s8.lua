@@ -16,6 +16,6 @@ keep  = {0, 1, 2, 3, 6}             -- and in shared memory
 words = {2, 1}                      -- of 4 bytes that a thread stores of a row of C at once
 rounding = {"add", "convert"}       -- by additions to 1.5 * 2^23, or conversions: to the same integers
 share = {"open", 256, 512, 5504}    -- columns that a thread block makes: several share the rows, where these are few
-cluster = {1, 2}                    -- thread blocks that take the same rows, each a part of their columns: for long rows
+cluster = {1, 2, 8}                 -- thread blocks that take the same rows, each a part of their columns: for long rows
 
 -- m, n, lda, ldc stay open. To fix them: mcgen --set m=4096 --set n=4096 ...

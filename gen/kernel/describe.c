@@ -50,10 +50,11 @@ static void constraints_text(const mc_contract *c, const char *prefix, mc_text *
 
 static void overlap_text(const mc_contract *c, const char *prefix, mc_text *text) {
     if (!c->overlap) return;
-    text_add(text,
-             "%sMay start before the kernel before it has finished; nothing in the stream may be writing the "
-             "packed arrays%s%s\n",
-             prefix, c->awaited ? ", but for " : "", c->awaited ? c->awaited : "");
+    text_add(text, "%sMay start before the kernel before it has finished", prefix);
+    if (c->array_count > 0)
+        text_add(text, "; nothing in the stream may be writing the packed arrays%s%s",
+                 c->awaited ? ", but for " : "", c->awaited ? c->awaited : "");
+    text_add(text, "\n");
 }
 
 void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {

@@ -56,6 +56,8 @@ void complain(mc_complaints *complaints, int field, const char *format, ...) {
 
 const int family_vecs[] = {1, 2, 4, 8, 16, 0}, family_aligns[] = {1, 4, 16, 0};
 
+const char *const family_overlaps[] = {"off", "on", "wait", NULL};
+
 void check_overlap(const int64_t *point, int field, mc_complaints *complaints) {
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
     if (point[field] && !arch->overlap)

@@ -92,11 +92,12 @@ class _Kernels:
         self.to_input = _ops.Family("spmmt", self.matrix, **same)
         self.to_values = _ops.Family("sddmm", self.matrix, order="bcrs", **same)
 
-    def take_values(self, values, always):
+    def take_values(self, values, always, tokens):
         """New VALUES of the layer go into the packed matrix: ALWAYS, or where PyTorch knows that they changed. It does not
-        know of what is done to a tensor's .data."""
+        know of what is done to a tensor's .data. TOKENS: of the call, whose plan has to be there before."""
         if not always and not values.is_inference() and _is_still(values, self.packed):
             return
+        self.forward.plan((tokens, 0))
         stream = stream_of(values.device)
         self.matrix.set_values(values.detach(), stream=stream)
         self.packed = _identity(values)
@@ -253,7 +254,7 @@ class SparseLinear(nn.Module):
 
     def _forward_integer(self, kernels, x):
         if not torch.compiler.is_compiling():
-            kernels.take_values(self.values, False)
+            kernels.take_values(self.values, False, x.shape[0])
         q, scales, _ = torch.ops.mcgen.quantise(x.detach(), kernels.quantise.key)
         bias = self.bias.detach() if self.bias is not None else None
         y = torch.ops.mcgen.spmm(q, kernels.forward.key, scale=self.weight_scale, bias=bias, b_scale=scales.reshape(-1))
@@ -266,7 +267,7 @@ class SparseLinear(nn.Module):
             if learns:
                 raise RuntimeError("a SparseLinear is compiled for inference alone: call it under torch.no_grad()")
             return _forward_float(kernels, x, self.bias)
-        kernels.take_values(self.values, self.training and torch.is_grad_enabled())
+        kernels.take_values(self.values, self.training and torch.is_grad_enabled(), x.shape[0])
         if learns:
             return _Product.apply(x, self.values, self.bias, kernels)
         return _forward_float(kernels, x, self.bias)

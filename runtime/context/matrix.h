@@ -2,6 +2,8 @@
 #ifndef MCRT_MATRIX_H
 #define MCRT_MATRIX_H
 
+#include <stdatomic.h>
+#include <stdint.h>
 #include "formats/slots.h"
 #include "context/device_work.h"
 #include "context/kernels.h"
@@ -29,6 +31,8 @@ typedef struct matrix_packing {
     mc_address pieces;
     mc_address vectors; /* of one that was packed on the device: s32[groups][group]; else 0 */
     values_way ways[MC_FROM_COLUMNS + 1];
+    /* The stream that new values were last put on, and 1; 0: an execution there came behind them */
+    atomic_uintptr_t new_on;
 } matrix_packing;
 
 struct mc_matrix {
@@ -89,8 +93,8 @@ mc_status matrix_make_ways(mc_matrix *matrix, mc_values_from from, mc_diag *diag
 mc_status packing_make_way(device_work *work, mc_matrix *matrix, matrix_packing *packing, mc_values_from from,
                            mc_diag *diag);
 /* Puts values into PACKING from SOURCE, with leading dimension LD, if there is a way. */
-mc_status packing_put_values(const matrix_packing *packing, mc_values_from from, mc_address source,
-                             int64_t ld, void *stream, mc_diag *diag);
+mc_status packing_put_values(matrix_packing *packing, mc_values_from from, mc_address source, int64_t ld,
+                             void *stream, mc_diag *diag);
 
 /* -- Matrices made from device memory (matrix_own.c, matrix_pack.c) ------------------------------------ */
 

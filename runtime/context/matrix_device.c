@@ -216,13 +216,14 @@ mc_status matrix_make_ways(mc_matrix *matrix, mc_values_from from, mc_diag *diag
                    "no plan has values of the matrix: there must be one before they are set");
 }
 
-mc_status packing_put_values(const matrix_packing *packing, mc_values_from from, mc_address source,
-                             int64_t ld, void *stream, mc_diag *diag) {
+mc_status packing_put_values(matrix_packing *packing, mc_values_from from, mc_address source, int64_t ld,
+                             void *stream, mc_diag *diag) {
     const values_way *way = &packing->ways[from];
     if (way->kernel == NULL) return MC_OK;
     mc_launch launch = way->launch;
     launch.values[way->source] = source;
     if (way->ld >= 0) launch.values[way->ld] = (uint64_t)ld;
+    atomic_store_explicit(&packing->new_on, (uintptr_t)stream + 1, memory_order_relaxed);
     return mc_module_put(way->kernel->module, &launch, stream, diag);
 }
 

@@ -64,7 +64,7 @@ static mc_status put_own(mc_matrix *matrix, const mc_vsparse *fresh, void *strea
     if (status == MC_OK) status = check_digits(matrix, fresh, diag);
     if (status == MC_OK)
         status = mc_device_write_on(matrix->context->device, own, fresh->values, bytes, stream, diag);
-    for (const matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next)
+    for (matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next)
         if (p != matrix->own) status = packing_put_values(p, MC_FROM_VECTORS, own, 0, stream, diag);
     return status;
 }

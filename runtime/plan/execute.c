@@ -108,6 +108,16 @@ static void put_workspace(execution *x) {
     x->transpose.values[launch->arguments[launch->operator->operand_count - 1].slot] = x->workspace;
 }
 
+/* A kernel that begins early reads the packed arrays before the one ahead of it has ended: not where that
+   one may be writing new values there. */
+static void await_values(execution *x, const void *stream) {
+    matrix_packing *packing = x->plan->packing;
+    const uintptr_t here = (uintptr_t)stream + 1;
+    if (packing == NULL || atomic_load_explicit(&packing->new_on, memory_order_relaxed) != here) return;
+    atomic_store_explicit(&packing->new_on, 0, memory_order_relaxed);
+    x->launch.overlap = false;
+}
+
 /* The context is current. */
 static mc_status put(execution *x, void *stream, mc_diag *diag) {
     const mc_plan *plan = x->plan;
@@ -151,6 +161,7 @@ mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address worksp
     if (status == MC_OK) status = check_workspace(plan, workspace, diag);
     if (status != MC_OK) return status;
     put_workspace(&x);
+    await_values(&x, stream);
     if (mc_device_is_current(plan->context->device)) return put(&x, stream, diag);
     return put_elsewhere(&x, stream, diag);
 }

@@ -3,8 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "choose/candidates.h"
 #include "base/clock.h"
+#include "base/fields.h"
+#include "choose/candidates.h"
 #include "records/record.h"
 #include "tune/tune.h"
 
@@ -41,9 +42,27 @@ static mc_status ready_kernel(mc_plan *plan, const char *fields, mc_diag *diag) 
     return status;
 }
 
+/* Records and estimates are of kernels that begin when the one before has ended. The chosen one, where it and the
+   GPU can, waits for that by itself: its launch is then over by the time. */
+static void let_wait(choice *chosen) {
+    mc_kernel *outline = NULL;
+    char *waiting = NULL, *whole = NULL;
+    size_t size;
+    if (fields_value(chosen->fields, "overlap", strlen("overlap"), &size) != NULL) return;
+    waiting = fields_change(chosen->fields, "overlap=wait");
+    if (waiting != NULL && mc_kernel_outline_fields(waiting, &outline, NULL) == MC_OK)
+        whole = strdup(mc_kernel_fields(outline));
+    mc_kernel_destroy(outline);
+    free(waiting);
+    if (whole == NULL) return;
+    free(chosen->fields);
+    chosen->fields = whole;
+}
+
 /* The choice becomes the plan's if its kernel can be had. */
 static bool try_choice(planning *p, choice *chosen) {
     mc_diag *diag = mc_diag_create();
+    if (p->config->spec_count == 0) let_wait(chosen);
     mc_status status = ready_kernel(p->plan, chosen->fields, diag);
     if (status == MC_OK) {
         p->plan->choice = *chosen;

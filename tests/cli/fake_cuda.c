@@ -337,10 +337,18 @@ EXPORT int cuFuncLoad(void *function) {
     return is_function(function) ? in_context(call("cuFuncLoad")) : FAILURE;
 }
 
-EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                          unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
-    int result = in_context(call("cuLaunchKernel %u,%u,%u %u,%u,%u shared %u stream %s args %llu %d", gx, gy,
-                                 gz, bx, by, bz, shared, stream_name(stream),
+/* CUlaunchConfig; an attribute is its id, a word without meaning, and its value. */
+typedef struct launch_config {
+    unsigned size[6], shared;
+    void *stream;
+    const int *attributes;
+    unsigned attribute_count;
+} launch_config;
+
+static int launch(const char *name, void *function, const unsigned size[6], unsigned shared, void *stream,
+                  void **params, void **extra) {
+    int result = in_context(call("%s %u,%u,%u %u,%u,%u shared %u stream %s args %llu %d", name, size[0],
+                                 size[1], size[2], size[3], size[4], size[5], shared, stream_name(stream),
                                  *(unsigned long long *)params[0], *(int *)params[1]));
     if (!is_function(function) || extra != NULL) return FAILURE;
     if ((capturing != 0) != (stream == &handles[STREAM])) return FAILURE;
@@ -348,6 +356,21 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
         (void)call("map begins with 0x%x", *(unsigned *)params[fake->map_at]);
     if (result == 0 && fake->kernel != NULL && !capturing) fake->kernel(params);
     return result;
+}
+
+EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                          unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
+    const unsigned size[] = {gx, gy, gz, bx, by, bz};
+    return launch("cuLaunchKernel", function, size, shared, stream, params, extra);
+}
+
+/* With one attribute: it may start early. */
+EXPORT int cuLaunchKernelEx(const launch_config *config, void *function, void **params, void **extra) {
+    enum { PROGRAMMATIC_SERIALIZATION = 6 };
+    const int *attribute = config->attributes;
+    if (config->attribute_count != 1 || attribute[0] != PROGRAMMATIC_SERIALIZATION || attribute[2] != 1)
+        return FAILURE;
+    return launch("cuLaunchKernelEx", function, config->size, config->shared, config->stream, params, extra);
 }
 
 EXPORT int cuStreamCreate(void **stream, unsigned flags) {

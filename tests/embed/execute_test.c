@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include "cli/fake_cuda.h"
+#include "plan/plan.h"
 #include "product.h"
 
 mc_diag *diag;
@@ -139,9 +140,12 @@ static const product_kind mask = {"SDDMM", MC_S8, 8, SMALL,
                                              .spec_count = 1}};
 
 #define LAUNCH "cuLaunchKernel "
+#define EARLY  "cuLaunchKernelEx "
 #define ENTERING(calls)                                                                                      \
     "cuCtxPushCurrent_v2 cuThreadExchangeStreamCaptureMode " calls                                           \
     "cuThreadExchangeStreamCaptureMode cuCtxPopCurrent_v2 "
+
+#define ENCODE "cuCtxSetCurrent cuTensorMapEncodeTiled "
 
 static void test_arrays(mc_context *context) {
     product p;
@@ -189,7 +193,7 @@ static void test_map(mc_context *context) {
     for (size_t map_at = 1; map_at < 8 && !planned; map_at++) planned = try_params(&p, map_at);
     CHECK(planned, "no plan with a tensor map");
     for (int i = 0; planned && i < 2; i++) {
-        execute(&p, ENTERING("cuCtxSetCurrent cuTensorMapEncodeTiled cuLaunchKernel map "));
+        execute(&p, ENTERING(ENCODE EARLY "map "));
         snprintf(at, sizeof at, "at 0x%llx dims 64,100 stride 80 ", (unsigned long long)p.args.b);
         CHECK_TEXT(fake->log, at);
         CHECK_TEXT(fake->log, "map begins with 0x6d6d6d6d");
@@ -199,6 +203,27 @@ static void test_map(mc_context *context) {
     mc_diag_clear(diag);
     CHECK(planned && mc_execute(p.plan, &p.args, 0, NULL, diag) == MC_CANNOT);
     CHECK_TEXT(mc_diag_text(diag), "b lies at 0x");
+    fake->map_at = 0;
+    product_close(&p);
+}
+
+/* A kernel that starts early reads packed values before the one ahead of it has ended: not where that one makes them. */
+static void test_values(mc_context *context) {
+    product p;
+    bool planned = false;
+    if (!product_open(&p, context, &mapped, 6)) return;
+    for (size_t map_at = 1; map_at < 8 && !planned; map_at++) planned = try_params(&p, map_at);
+    CHECK(planned, "no plan with a tensor map");
+    if (planned) {
+        atomic_uintptr_t *new_on = &p.plan->packing->new_on;
+        execute(&p, ENTERING(ENCODE EARLY "map "));
+        atomic_store(new_on, (uintptr_t)&handles[CALLERS_STREAM] + 1);
+        execute(&p, ENTERING(ENCODE LAUNCH "map "));
+        execute(&p, ENTERING(ENCODE EARLY "map "));
+        atomic_store(new_on, (uintptr_t)&handles[CALLERS_STREAM - 1] + 1);
+        execute(&p, ENTERING(ENCODE EARLY "map "));
+        CHECK(atomic_load(new_on) != 0, "an execution on another stream is not behind them");
+    }
     fake->map_at = 0;
     product_close(&p);
 }
@@ -226,13 +251,13 @@ static void test_transpose(mc_context *context) {
         mc_kernel *kernel = kernel_of(p.plan);
         (void)worked("workspace", mc_memory_create(context, mc_plan_workspace(p.plan), &p.workspace, diag));
         p.buffers[p.buffer_count++] = p.workspace;
-        execute(&p, ENTERING(LAUNCH LAUNCH));
+        execute(&p, ENTERING(EARLY LAUNCH));
         CHECK(first_launched[0] == p.args.b && first_launched[1] == p.workspace);
         CHECK(value_of(mc_kernel_contract(kernel), "b") == p.workspace);
         CHECK(value_of(mc_kernel_contract(kernel), "c") == p.args.c);
         CHECK_TEXT(fake->log, "stream the caller's");
         (void)set_current(&handles[CONTEXT_0]);
-        execute(&p, LAUNCH LAUNCH);
+        execute(&p, EARLY LAUNCH);
         fake->calls = 0, fake->fail_at = 1, fake->log[0] = '\0';
         CHECK(mc_execute(p.plan, &p.args, p.workspace, NULL, diag) == MC_DEVICE, "%s", mc_diag_text(diag));
         CHECK(fake->calls == 1, "%d calls: what is not transposed is not multiplied", fake->calls);
@@ -453,6 +478,7 @@ int main(void) {
         test_arrays(context);
         test_scalar(context);
         test_map(context);
+        test_values(context);
         test_sampled(context);
         test_transpose(context);
         test_context(context);

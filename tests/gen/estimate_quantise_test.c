@@ -165,6 +165,11 @@ static void check_token(void) {
     CHECK(TOKEN(1024, 11008, "16", "16", "1", "2", "open", "2") <
               TOKEN(1024, 11008, "16", "16", "1", "2", "open", "1"),
           "long rows, few thread blocks: a cluster");
+    CHECK(TOKEN(64, 11008, "8", "8", "1", "2", "open", "8") <
+              TOKEN(64, 11008, "16", "16", "1", "2", "512", "1"),
+          "long rows, few tokens: a cluster of eight, no shares");
+    CHECK(TOKEN(8, 4096, "4", "8", "1", "1", "256", "1") < TOKEN(8, 4096, "8", "8", "1", "1", "open", "8"),
+          "short rows, few tokens: shares");
     CHECK(TOKEN(4096, 1024, "32", "16", "1", "1", "open", "2") >
               TOKEN(4096, 1024, "32", "16", "1", "1", "open", "1"),
           "short rows: none");
@@ -178,7 +183,7 @@ static void check_token(void) {
               LEAST(COMPUTED, 2048, 4096, {"rounding", "convert"}),
           "additions");
     CHECK(TOKEN(4096, 1024, "32", "16", "1", "1", "open", "2") >
-              1 + TOKEN(4096, 1024, "32", "16", "1", "1", "open", "1"),
+              .5 + TOKEN(4096, 1024, "32", "16", "1", "1", "open", "1"),
           "thread blocks of a cluster wait for each other");
     CHECK(TOKEN(1, 4096, "32", "16", "1", "1", "open", "1") >
               1.5 * TOKEN(1, 4096, "32", "16", "1", "1", "512", "1"),

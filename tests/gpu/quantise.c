@@ -2,7 +2,8 @@
  * bytes. For each problem and each way to have scales: every variant of a spec is verified and timed, then the best
  * of them and the best plain kernels are timed in turns. Run by hand, in the root of the repository:
  *
- *   quantise_gpu [sim|WAY] sim: small problems on the simulator, which has no time; WAY: a part of a way's text
+ *   quantise_gpu [sim|WAY [M N]]   sim: small problems on the simulator, which has no time; WAY: a part of a way's text;
+ *                                  M, N: this problem alone
  *
  * Times are those of a launch in a CUDA graph of many, warm. Exit status 77: no GPU. */
 #include <math.h>
@@ -323,10 +324,12 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", mc_diag_text(r.diag));
         return 1;
     }
+    int64_t one[1][2] = {{argc > 3 ? atoll(argv[2]) : 0, argc > 3 ? atoll(argv[3]) : 0}};
+    const int64_t(*problems)[2] = sim ? small : argc > 3 ? one : big;
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
-        for (int i = 0; i < (sim ? 2 : 3); i++)
+        for (int i = 0; i < (sim ? 2 : argc > 3 ? 1 : 3); i++)
             if (sim || argc < 2 || strstr(ways[w].text, argv[1]) != NULL)
-                run_task(&r, sim ? small[i][0] : big[i][0], sim ? small[i][1] : big[i][1], &ways[w]);
+                run_task(&r, problems[i][0], problems[i][1], &ways[w]);
     mc_device_close(r.device);
     mc_diag_destroy(r.diag);
     return r.failed > 0;

@@ -74,6 +74,7 @@ void quantise_contract(const void *data, mc_contract *c) {
     }
     if (!plan->by_token) c->grid[1] = (mc_grid_axis){"n", (int64_t)plan->hold * plan->step};
     c->block[0] = (unsigned)(MC_WARP * plan->warps), c->block[1] = c->block[2] = 1;
+    c->overlap = plan->overlap;
     c->shared_static = plan->shared_static, c->shared_dynamic = plan->shared_dynamic;
     quantise_list_batch(plan, arrays);
     if (plan->batch) batch_contract(c, arrays, QUANTISE_BATCH_ARRAYS);

@@ -20,6 +20,7 @@
     X(token_join, "token: a warp's turn of making a row's scale of all warps' ends")                         \
     X(token_lanes, "token: a step of joining a patch row's ends over the lanes")                             \
     X(token_cluster, "token: thread blocks of a cluster wait for each other")                                \
+    X(token_member, "token: the same, of the multiprocessor, for each thread block of the cluster")          \
     X(token_again, "token: latency of a step that is not on the chip")                                       \
     X(token_step, "token: latency of making a step of C")                                                    \
     X(token_kept, "token: latency of a step that is read in shared memory")                                  \

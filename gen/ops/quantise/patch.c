@@ -21,6 +21,7 @@ static mc_reg bytes_of(mc_builder *b, const char *name, const char *reg, int64_t
 void quantise_begin(quantise_emitter *e, mc_builder *b, const quantise_plan *plan,
                     const mc_batch_array *arrays) {
     *e = (quantise_emitter){.b = b, .plan = plan};
+    emit_launch_next(b, plan->launches_next);
     if (plan->batch) batch_begin(b, arrays, QUANTISE_BATCH_ARRAYS);
     e->x = load_array(b, "x");
     e->c = load_array(b, "c");
@@ -34,6 +35,7 @@ void quantise_begin(quantise_emitter *e, mc_builder *b, const quantise_plan *pla
     e->row0 = mul_s32(b, "row0", load_special(b, "tile", "ctaid.x"), I(plan->tile));
     e->scratch.half = b32(b, "half"), e->scratch.value = b32(b, "value");
     b32_array(b, "element", QUANTISE_MAX_WORDS, e->scratch.element);
+    emit_grid_wait(b, plan->overlap, "A");
 }
 
 /* Jumps to EDGE where VALUE is no multiple of UNIT, a power of two. */

@@ -33,6 +33,8 @@ static void take_point(const int64_t *point, quantise_plan *plan) {
                             .align = (int)point[F_ALIGN],
                             .share = point[F_SHARE],
                             .cluster = (int)point[F_CLUSTER],
+                            .overlap = point[F_OVERLAP] != OVERLAP_OFF,
+                            .launches_next = point[F_OVERLAP] == OVERLAP_ON,
                             .m = point[F_M],
                             .n = point[F_N],
                             .lda = point[F_LDA],
@@ -77,9 +79,9 @@ static void plan_shared(quantise_plan *plan) {
         plan->shared_static += quantise_reach_bytes(plan);
         return;
     }
-    /* of a row: those of each warp, what comes of them, and in a cluster the thread block's own */
+    /* of a row: those of each warp, what comes of them, and in a cluster those of each thread block */
     unsigned values = plan->zero ? 2 : 1;
-    int places = plan->warps + 1 + (plan->cluster > 1);
+    int places = plan->warps + 1 + (plan->cluster > 1 ? plan->cluster : 0);
     plan->shared_static = (unsigned)(plan->tile * places) * values * WORD;
     plan->shared_dynamic = (unsigned)plan->keep * threads * (unsigned)(plan->rows * QUANTISE_UNIT);
 }
@@ -206,5 +208,6 @@ void quantise_make_plan(const int64_t *point, void *data, mc_complaints *complai
     check_types(plan, complaints);
     check_zero(point, complaints);
     check_cluster(plan, &mc_archs[point[FIELD_ARCH]], complaints);
+    check_overlap(point, F_OVERLAP, complaints);
     check_size(plan, mc_archs[point[FIELD_ARCH]].shared << 10, complaints);
 }

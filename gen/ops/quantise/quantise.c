@@ -79,6 +79,10 @@ static const mc_field fields[] = {
          "its "
          "chip; they tell each other how far their parts reach. For rows that are too long for one, and few "
          "rows. sm_90 and later."},
+    {"overlap", NAMES = family_overlaps, .tunable = true, .quiet = true,
+     .doc = "on: launched with programmatic stream serialization, the kernel starts while the one before it "
+            "still runs, and waits for its end. wait: likewise, but it lets none that is launched so start "
+            "before it has ended."},
     BATCH_FIELD,
     {"align", NUMBERS = family_aligns, .standard = 16,
      .doc = "Bytes that the addresses of A and C are promised to be multiples of. Below 16 the kernel tests "

@@ -21,6 +21,7 @@ typedef struct spmm_plan {
     bool c_columns;     /* C and the residual are column-major */
     bool batch;         /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
     bool overlap;       /* the kernel may start while the one before it runs */
+    bool launches_next; /* and the one behind it while this one does */
     int tile_n;         /* columns of C that a thread block computes */
     int warps, split;   /* warps that multiply; those that share a row block */
     int row_blocks;     /* of a thread block: warps / split */

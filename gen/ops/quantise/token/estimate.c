@@ -57,7 +57,8 @@ static void work_wide(const quantise_situation *s, const span *all, quantise_wor
     work->busy = plan->tile * bytes / 1024 * c->token_read + pieces / 1e3 * c->store +
                  plan->warps * c->start_warp +
                  plan->warps * plan->rows * quantise_eighths(plan) *
-                     (all->read_steps * c->token_reach * values + all->made_steps * made);
+                     (all->read_steps * c->token_reach * values + all->made_steps * made) +
+                 (plan->cluster > 1 ? plan->cluster * c->token_member : 0);
     work->last = work->busy + model_most(0, cut_of(s, all, pieces));
     work->read = s->batch * s->m * all->beside * bytes / (1 << 20);
     work->pieces = work->blocks * pieces / 1e3;

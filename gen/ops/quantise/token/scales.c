@@ -86,39 +86,42 @@ static void join_row(const quantise_emitter *e, mc_reg row, mc_reg shared, mc_re
 
 /* -- In a cluster ------------------------------------------------------------------------------------- */
 
-/* Shared memory: the thread block's own ends of its rows, behind the warps'. */
+/* Shared memory, behind the warps' ends of the rows: those of each thread block of the cluster. */
 static int64_t block_place(const quantise_plan *plan, int end) {
-    return warp_place(plan, quantise_end_count(plan)) + (int64_t)end * plan->tile * WORD;
+    return warp_place(plan, quantise_end_count(plan)) + (int64_t)end * plan->cluster * plan->tile * WORD;
 }
 
+/* Writes the thread block's ends of ROW to all thread blocks of the cluster, a lane to each. */
 static void tell_cluster(const quantise_emitter *e, mc_reg row, mc_reg shared,
                          const mc_reg ends[QUANTISE_ENDS]) {
-    mc_builder *b = e->b;
-    mc_reg first = setp_eq(b, "tells", e->number.lane, I(0));
-    mc_reg at = mad_s32(b, "tell_at", row, I(WORD), shared);
-    for (int end = 0; end < quantise_end_count(e->plan); end++)
-        EMIT_IF(b, first, sts_b32, AT(at, block_place(e->plan, end)), ends[end]);
-}
-
-/* The greatest of the thread blocks' ends: a lane asks each of them. */
-static void ask_cluster(const quantise_emitter *e, mc_reg row, mc_reg shared, mc_reg ends[QUANTISE_ENDS]) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
-    mc_reg asks = setp_lt(b, "asks", e->number.lane, I(plan->cluster));
-    mc_reg at = mad_s32(b, "ask_at", row, I(WORD), shared);
-    mc_reg there = carried(b, "there", at);
-    EMIT_IF(b, asks, mapa, there, at, e->number.lane);
+    mc_reg tells = setp_lt(b, "tells", e->number.lane, I(plan->cluster));
+    mc_reg place = mad_s32(b, "tell_place", e->share, I(plan->tile), row);
+    mc_reg there = carried(b, "there", mad_s32(b, "tell_at", place, I(WORD), shared));
+    EMIT_IF(b, tells, mapa, there, there, e->number.lane);
+    for (int end = 0; end < quantise_end_count(plan); end++)
+        EMIT_IF(b, tells, sts_cluster_b32, AT(there, block_place(plan, end)), ends[end]);
+}
+
+/* The greatest of the thread blocks' ends. */
+static void join_cluster(const quantise_emitter *e, mc_reg row, mc_reg shared, mc_reg ends[QUANTISE_ENDS]) {
+    const quantise_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    mc_reg counts = setp_lt(b, "block_counts", e->number.lane, I(plan->cluster));
+    mc_reg place = mad_s32(b, "block_place", e->number.lane, I(plan->tile), row);
+    mc_reg at = mad_s32(b, "block_at", place, I(WORD), shared);
     for (int end = 0; end < quantise_end_count(plan); end++) {
         mc_reg of_block = carried(b, end ? "below_of_block" : "of_block", I(0));
-        EMIT_IF(b, asks, lds_cluster_b32, of_block, AT(there, block_place(plan, end)));
+        EMIT_IF(b, counts, lds_b32, of_block, AT(at, block_place(plan, end)));
         ends[end] = redux_max_u32(b, end ? "cluster_below" : "cluster_reach", of_block, H(all_lanes));
     }
 }
 
-void token_end_cluster(const quantise_emitter *e) {
+void token_begin_cluster(const quantise_emitter *e) {
     if (e->plan->cluster == 1) return;
-    note(e->b, "the other thread blocks may still be reading what this one has told");
-    EMIT_BARE(e->b, cluster_wait);
+    note(e->b, "this thread block has begun: the others may write to its shared memory");
+    EMIT_BARE(e->b, cluster_arrive);
 }
 
 /* -- Factors ------------------------------------------------------------------------------------------ */
@@ -168,9 +171,9 @@ static void join_and_tell(const quantise_emitter *e, mc_reg row, mc_reg shared) 
     tell_cluster(e, row, shared, joined);
 }
 
-static void ask_and_finish(const quantise_emitter *e, mc_reg row, mc_reg shared) {
+static void join_cluster_and_finish(const quantise_emitter *e, mc_reg row, mc_reg shared) {
     mc_reg ends[QUANTISE_ENDS];
-    ask_cluster(e, row, shared, ends);
+    join_cluster(e, row, shared, ends);
     finish_row(e, row, ends, shared);
 }
 
@@ -194,13 +197,13 @@ void token_make_factors(quantise_emitter *e, const quantise_patch *patch, const 
     for (int end = 0; end < quantise_end_count(plan); end++)
         for (int i = 0; i < plan->rows; i++) reduce_lanes(e, ends->of[end][i]);
     write_warp(e, patch, ends, shared);
+    if (plan->cluster > 1) EMIT_BARE(b, cluster_wait);
     EMIT(b, bar_sync, I(0));
     for_turns(e, "turn", shared, plan->cluster > 1 ? join_and_tell : join_and_finish);
     if (plan->cluster > 1) {
         EMIT_BARE(b, cluster_arrive);
         EMIT_BARE(b, cluster_wait);
-        for_turns(e, "ask", shared, ask_and_finish);
-        EMIT_BARE(b, cluster_arrive);
+        for_turns(e, "cluster", shared, join_cluster_and_finish);
     }
     EMIT(b, bar_sync, I(0));
     load_row_factors(e, patch, shared);

@@ -375,6 +375,7 @@ static void store_all(token *t) {
 static void emit_wide(token *t, mc_reg shared) {
     heading(t->e.b, "WIDE PATH: %d rows", t->e.plan->tile);
     const mc_operand columns = t->e.n;
+    token_begin_cluster(&t->e);
     t->e.n = begin_part(t);
     quantise_place(&t->e, &t->patch);
     begin_share(t);
@@ -382,7 +383,6 @@ static void emit_wide(token *t, mc_reg shared) {
     read_all(t);
     token_make_factors(&t->e, &t->patch, &t->ends, shared);
     store_all(t);
-    token_end_cluster(&t->e);
     t->e.n = columns;
 }
 

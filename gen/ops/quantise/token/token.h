@@ -10,8 +10,8 @@
    address of shared memory, where the rows' factors stand first. */
 void token_make_factors(quantise_emitter *e, const quantise_patch *patch, const quantise_ends *ends,
                         mc_reg shared);
-/* In a cluster: waits until no other thread block reads this one's shared memory any more. */
-void token_end_cluster(const quantise_emitter *e);
+/* In a cluster: tells the other thread blocks that this one has begun. */
+void token_begin_cluster(const quantise_emitter *e);
 /* The edge path: scales, from all elements one by one. */
 void token_make_factors_by_points(quantise_emitter *e, mc_reg shared);
 
