@@ -123,11 +123,11 @@ const mc_solver *family_plan(const mc_family *family, const int64_t *point, void
 extern const int family_vecs[];   /* V */
 extern const int family_aligns[]; /* bytes that an array's address is promised to be a multiple of */
 
-/* Complains where FIELD is on in POINT and its architecture has no programmatic dependent launch. */
-/* The words of a field `overlap`: the kernel may start before the one ahead has ended; and, but for WAIT, lets the one
-   behind do so. */
+/* The words of a field `overlap`: the kernel may start before the one ahead has ended; and, but for WAIT,
+   lets the one behind do so. */
 typedef enum family_overlap { OVERLAP_OFF, OVERLAP_ON, OVERLAP_WAIT } family_overlap;
 extern const char *const family_overlaps[];
+/* Complains where FIELD is on in POINT and its architecture has no programmatic dependent launch. */
 void check_overlap(const int64_t *point, int field, mc_complaints *complaints);
 
 /* Stands behind a schema and asserts that its rows, of which the last is LAST, fit where fields are kept. */

@@ -41,7 +41,7 @@ class Family:
         self.key = next(_keys)
         _families[self.key] = weakref.ref(self)
         weakref.finalize(self, _families.pop, self.key, None)
-        self._calls, self._take = {}, None
+        self._calls, self._take, self._gradients = {}, None, None
         self._quick = None  # of the newest sizes: a Quick, whose call may run instead
         self.names = [o.name for o in self.inputs if self.has(o) and not self._is_computed(o)]
         arrays = [f"values[{self.names.index(o.name)}].shape" for o in self.arrays]

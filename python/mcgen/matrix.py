@@ -1,5 +1,7 @@
 """Sparse matrices of V x 1 nonzero vectors."""
 
+import ctypes
+from array import array
 from ctypes import byref, c_int, c_int64, c_uint64, c_void_p
 
 from . import arrays, types
@@ -41,7 +43,7 @@ class Matrix(Handle):
     """
 
     def __init__(self, handle, context):
-        self._handle, self.context = handle, context
+        self._handle, self.context, self.version = handle, context, 0
         found = _info()
         mcrt.checked("mc_matrix_get_info", c_void_p, c_void_p)(handle, byref(found))
         self.rows, self.cols, self.vectors, self.vec = found.rows, found.cols, found.vectors, found.vec
@@ -104,6 +106,16 @@ class Matrix(Handle):
                          col_idx=columns.address, values=found.address if found else None, patterns=patterns)
         return cls._make("mc_matrix_create", context, config)
 
+    def read(self) -> tuple:
+        """The matrix in BCRS, with its newest values: row_ptr and col_idx, of int32, and values, bytes that can be written,
+        as arrays of the standard library. What new values were put on streams for must be done."""
+        row_ptr = array("i", bytes(4 * (self.rows // self.vec + 1)))
+        col_idx = array("i", bytes(4 * max(self.vectors, 1)))
+        values = bytearray(max(types.size(self.type, self.vectors * self.vec), 1))
+        into = [(ctypes.c_char * memoryview(a).nbytes).from_buffer(a) for a in (row_ptr, col_idx, values)]
+        mcrt.checked("mc_matrix_read", *[c_void_p] * 4)(self._handle, *into)
+        return row_ptr, col_idx[:self.vectors], values[:types.size(self.type, self.vectors * self.vec)]
+
     def set_values(self, values, layout="vectors", *, stream=0):
         """New values for the same vectors, in place in what all plans of the matrix read.
 
@@ -113,6 +125,7 @@ class Matrix(Handle):
         found = arrays.view(values)
         arrays.check_dtype(found, self.type, "values")
         _on_device(found, self.context, "values")
+        self.version += 1
         wanted = {"vectors": (self.vectors, self.vec), "rows": (self.rows, self.cols), "columns": (self.cols, self.rows)}
         if types.BYTES[self.type] == 0:
             wanted = {name: (rows, cols // 2) for name, (rows, cols) in wanted.items()}
@@ -144,8 +157,6 @@ def _on_device(found, context, name, host=True):
 
 
 def _last(offsets):
-    import ctypes
-
     count = offsets.shape[0]
     return (ctypes.c_int32 * count).from_address(offsets.address)[count - 1]
 

@@ -10,6 +10,7 @@ from torch import nn
 from torch.autograd.function import once_differentiable
 
 from . import torch as _ops
+from .gradient import as_given, gradients_of
 from .matrix import Matrix
 from .tensors import stream_of
 
@@ -91,6 +92,10 @@ class _Kernels:
         same = dict(lhs=self.kind, rhs=self.kind, out=self.kind, **shapes)
         self.to_input = _ops.Family("spmmt", self.matrix, **same)
         self.to_values = _ops.Family("sddmm", self.matrix, order="bcrs", **same)
+        # compiled and trained: the values are an operand, so that PyTorch sees what becomes of them
+        self.given = _ops.Family("spmm", self.matrix, rhs=self.kind, out=self.kind, b_major="column", given_values=True,
+                                 **members)
+        gradients_of(self.given)
 
     def take_values(self, values, always, tokens):
         """New VALUES of the layer go into the packed matrix: ALWAYS, or where PyTorch knows that they changed. It does not
@@ -141,7 +146,9 @@ class _NoGradient(torch.autograd.Function):
 
 
 def _forward_float(kernels, x, bias):
-    return torch.ops.mcgen.spmm(x, kernels.forward.key, bias=bias)
+    if torch.compiler.is_compiling():
+        return torch.ops.mcgen.spmm(x, kernels.forward.key, bias=bias)
+    return kernels.forward.execute([x] if bias is None else [x, bias.detach()])[0]
 
 
 class SparseLinear(nn.Module):
@@ -253,20 +260,26 @@ class SparseLinear(nn.Module):
         return y if x.dtype == own or torch.is_autocast_enabled(x.device.type) else y.to(x.dtype)
 
     def _forward_integer(self, kernels, x):
-        if not torch.compiler.is_compiling():
-            kernels.take_values(self.values, False, x.shape[0])
-        q, scales, _ = torch.ops.mcgen.quantise(x.detach(), kernels.quantise.key)
         bias = self.bias.detach() if self.bias is not None else None
-        y = torch.ops.mcgen.spmm(q, kernels.forward.key, scale=self.weight_scale, bias=bias, b_scale=scales.reshape(-1))
+        if torch.compiler.is_compiling():
+            q, scales, _ = torch.ops.mcgen.quantise(x.detach(), kernels.quantise.key)
+            y = torch.ops.mcgen.spmm(q, kernels.forward.key, scale=self.weight_scale, bias=bias, b_scale=scales.reshape(-1))
+        else:
+            kernels.take_values(self.values, False, x.shape[0])
+            q, scales = kernels.quantise.execute([x.detach()])
+            scales = scales.reshape(-1)
+            values = [q, self.weight_scale, scales] if bias is None else [q, self.weight_scale, bias, scales]
+            y = kernels.forward.execute(values)[0]
         return _NoGradient.apply(x, y) if torch.is_grad_enabled() and x.requires_grad else y
 
     def _forward_float(self, kernels, x):
         learns = torch.is_grad_enabled() and (x.requires_grad or self.values.requires_grad or
                                               (self.bias is not None and self.bias.requires_grad))
         if torch.compiler.is_compiling():
-            if learns:
-                raise RuntimeError("a SparseLinear is compiled for inference alone: call it under torch.no_grad()")
-            return _forward_float(kernels, x, self.bias)
+            if not learns:
+                return _forward_float(kernels, x, self.bias)
+            values = as_given(self.values, kernels.given)
+            return torch.ops.mcgen.spmm(x, kernels.given.key, values=values, bias=self.bias)
         kernels.take_values(self.values, self.training and torch.is_grad_enabled(), x.shape[0])
         if learns:
             return _Product.apply(x, self.values, self.bias, kernels)
@@ -334,14 +347,12 @@ class AttentionMask:
 
 def sparse_attention(q, k, v, mask, scale=None):
     """softmax(scale * q k^T) v where MASK, an AttentionMask, has keys; a query without any gives zeros. q is [..., queries,
-    depth], k and v [..., keys, depth]; scale: 1 / sqrt(depth). No gradient."""
+    depth], k and v [..., keys, depth]; scale: 1 / sqrt(depth). Differentiable in q, k and v."""
     queries, keys = mask.shape
     if q.shape[-2] != queries or k.shape[-2] != keys or v.shape[-2] != keys:
         raise ValueError(f"q, k, v are of {q.shape[-2]}, {k.shape[-2]}, {v.shape[-2]}; the mask is {queries} x {keys}")
     if q.shape[-1] != k.shape[-1] or not q.shape[:-2] == k.shape[:-2] == v.shape[:-2]:
         raise ValueError(f"q, k and v are {tuple(q.shape)}, {tuple(k.shape)} and {tuple(v.shape)}")
-    if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad):
-        raise ValueError("sparse_attention has no gradient: call it under torch.no_grad()")
     batch, depth = q.shape[:-2], q.shape[-1]
     flat = [t.reshape(-1, *t.shape[-2:]).contiguous() for t in (q, k, v)]
     if flat[0].shape[0] == 1:

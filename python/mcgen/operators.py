@@ -43,13 +43,19 @@ class Operand:
 
 class Operator:
     """An operator: `name`, `title`, `members` (names), `operands`, and `matrix`, a dict of what its sparse matrix is, or
-    None where it takes none."""
+    None where it takes none. `gradients`: which operators compute gradients of its operands (gradient.py), where none of the
+    members `plain` is set."""
 
     def __init__(self, row):
         self.name, self.title, self.value, self.matrix = row["name"], row["title"], row["value"], row["matrix"]
         self.members = {name: MEMBERS[name] for name in row["members"]}
         self.operands = [Operand(o) for o in row["operands"]]
         self.out = self.operands[-1]
+        self.gradients, self.plain = row["gradients"], row["plain"]
+
+    def operand(self, name) -> Operand:
+        """The operand NAME."""
+        return next(o for o in self.operands if o.name == name)
 
     def member(self, name) -> Member:
         """The member NAME, by its own name or by that of mc_plan_config; ValueError where the operator has it not."""

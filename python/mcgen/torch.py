@@ -17,7 +17,9 @@ nothing."""
 
 import torch
 
+from . import gradient
 from .family import Family, family_of
+from .gradient import gradients_of, refuse
 from .operators import OPERATORS
 from .tensors import DTYPES, context_of
 
@@ -121,12 +123,33 @@ class _Op:
     def fake_out(self, *args, out, **kwargs):
         pass
 
+    def setup(self, ctx, inputs, output):
+        """Before backward: keeps what gradients may want."""
+        inputs = tuple(inputs) + self.defaults[len(inputs):]
+        family, values = self._bound(inputs, {})
+        ctx.family = family  # lives as long as its calls
+        ctx.numbers = {n: v for n, v in zip(family.names, values) if not isinstance(v, torch.Tensor)}
+        ctx.kept = [n for n, v in zip(family.names, values) if isinstance(v, torch.Tensor)] + [self.operator.out.name]
+        results = output if isinstance(output, tuple) else (output,)
+        tensors = [v for v in values if isinstance(v, torch.Tensor)]
+        ctx.save_for_backward(*tensors, results[0])
+        ctx.mark_non_differentiable(*results[1:])
+
+    def backward(self, ctx, gradient, *others):
+        wanted = [n for n, w in zip(self.names, ctx.needs_input_grad) if w]
+        refuse(ctx.family, wanted)
+        given = {**ctx.numbers, **dict(zip(ctx.kept, ctx.saved_tensors)), None: gradient.contiguous()}
+        found = gradients_of(ctx.family)
+        return tuple([found[n](given) if n in wanted else None for n in self.names])
+
     def register(self, library):
         library.define(self.schema())
         name = self.operator.name
         for key in ("CPU", "CUDA"):
             library.impl(name, self.run, key)
         torch.library.register_fake(f"mcgen::{name}", self.fake, lib=library)
+        if not self.operator.out.in_place:
+            torch.library.register_autograd(f"mcgen::{name}", self.backward, setup_context=self.setup, lib=library)
         if self.operator.out.in_place or self.computed:
             return
         library.define(self.out_schema())
@@ -135,9 +158,19 @@ class _Op:
         torch.library.register_fake(f"mcgen::{name}.out", self.fake_out, lib=library)
 
 
+def call_op(family, values):
+    """The output of the op for VALUES, FAMILY's operands by their names."""
+    op, given = OPS[family.operator.name], dict(values)
+    required = [given.pop(o.name) for o in op.required]
+    named = {n if isinstance(v, torch.Tensor) else f"{n}_value": v for n, v in given.items()}
+    result = getattr(torch.ops.mcgen, family.operator.name)(*required, family.key, **named)
+    return result[0] if isinstance(result, (tuple, list)) else result
+
+
 _library = torch.library.Library("mcgen", "DEF")
 OPS = {name: _Op(operator) for name, operator in OPERATORS.items()}
 for _op in OPS.values():
     _op.register(_library)
+gradient.register(_library)
 
 __all__ = ["Family", "OPS", "context_of", "family_of"]

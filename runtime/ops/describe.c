@@ -69,14 +69,33 @@ static json_t *describe_matrix(const mc_operator *o) {
                      text_or_null(member_name(o->matrix.values_if)));
 }
 
-static json_t *describe_operator(const mc_operator *o) {
-    json_t *members = json_array(), *operands = json_array();
+static json_t *describe_set(uint64_t set) {
+    json_t *members = json_array();
     for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++)
-        if (operator_has(o, i)) json_array_append_new(members, json_string(problem_members[i].name));
+        if (set >> i & 1) json_array_append_new(members, json_string(problem_members[i].name));
+    return members;
+}
+
+static json_t *describe_gradient(const gradient_row *g) {
+    json_t *inputs = json_array();
+    for (size_t i = 0; i < GRADIENT_INPUTS && g->inputs[i].name != NULL; i++)
+        json_array_append_new(inputs, json_pack("{ss so sb}", "name", g->inputs[i].name, "from",
+                                                text_or_null(g->inputs[i].from), "transposed",
+                                                g->inputs[i].transposed));
+    return json_pack("{ss so sb so so so}", "of", g->of, "by", text_or_null(g->by), "transposed",
+                     g->transposed, "same", describe_set(g->same), "set", text_or_null(member_name(g->set)),
+                     "inputs", inputs);
+}
+
+static json_t *describe_operator(const mc_operator *o) {
+    json_t *operands = json_array(), *gradients = json_array();
     for (size_t i = 0; i < o->operand_count; i++)
         json_array_append_new(operands, describe_operand(&o->operands[i]));
-    return json_pack("{ss ss si so so so}", "name", o->name, "title", o->title, "value", (int)o->op, "matrix",
-                     describe_matrix(o), "members", members, "operands", operands);
+    for (size_t i = 0; i < o->gradient_count; i++)
+        json_array_append_new(gradients, describe_gradient(&o->gradients[i]));
+    return json_pack("{ss ss si so so so so so}", "name", o->name, "title", o->title, "value", (int)o->op,
+                     "matrix", describe_matrix(o), "members", describe_set(o->members), "operands", operands,
+                     "gradients", gradients, "plain", describe_set(o->plain));
 }
 
 /* Where mc_plan_config has what is no member of a problem. */

@@ -47,6 +47,25 @@ typedef struct operand_row {
     void (*fill)(float *values, int64_t count, mc_value_law law, uint64_t seed);
 } operand_row;
 
+/* An operand's gradient, as another operator computes it, on a matrix of the same pattern; for bindings that
+   differentiate (mc_describe.h). It has rows where the output is the operator's plain result. */
+enum { GRADIENT_INPUTS = 3 };
+typedef struct gradient_input {
+    const char *name; /* of that operator's operand */
+    const char *from; /* the operand here, the output too; NULL: the output's gradient */
+    bool transposed;
+} gradient_input;
+typedef struct gradient_row {
+    const char *of; /* the operand here; VALUES: also of the matrix's own */
+    /* The operator's name; NULL: the operand is added to the result, and its gradient is the output's, a
+       factor's the sum over what there is one for */
+    const char *by;
+    bool transposed;
+    uint64_t same;                          /* members that have the same value there: HAS(scale) | ... */
+    problem_member set;                     /* a member that is set there; NO_MEMBER: none */
+    gradient_input inputs[GRADIENT_INPUTS]; /* the last ones may be empty */
+} gradient_row;
+
 /* A problem with its operands in host memory. inputs and factors stand at the operand's index in the
    operator's list. What the problem has not is NULL. */
 typedef struct host_operands {
@@ -109,6 +128,10 @@ typedef struct mc_operator {
        which the caller frees, also where it fails. NULL: there never is one. */
     mc_status (*other)(const host_operands *operands, const mc_dense *sums, size_t index,
                        reference_result *out, mc_diag *diag);
+    /* Gradients of operands, all of the same real types, where none of the members of PLAIN is set */
+    const gradient_row *gradients;
+    size_t gradient_count;
+    uint64_t plain;
     /* Sizes that mcrun also knows by names of the field; NULL: none. The list ends in a row without name. */
     const size_alias *aliases;
 } mc_operator;

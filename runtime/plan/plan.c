@@ -42,8 +42,8 @@ static mc_status ready_kernel(mc_plan *plan, const char *fields, mc_diag *diag) 
     return status;
 }
 
-/* Records and estimates are of kernels that begin when the one before has ended. The chosen one, where it and the
-   GPU can, waits for that by itself: its launch is then over by the time. */
+/* Records and estimates are of kernels that begin when the one before has ended. The chosen one, where it and
+   the GPU can, waits for that by itself: its launch is then over by the time. */
 static void let_wait(choice *chosen) {
     mc_kernel *outline = NULL;
     char *waiting = NULL, *whole = NULL;

@@ -27,6 +27,47 @@ static void test_text(void) {
     free(text);
 }
 
+static const operand_row *operand_of(const mc_operator *o, const char *name) {
+    int at = o != NULL ? operator_operand(o, name) : -1;
+    return at >= 0 ? &o->operands[at] : NULL;
+}
+
+/* An input and what it comes from are of one kind, save that values are sampled; dense ones are turned, or not, by their shapes'
+   names alone, which no test can tell: tests/python compares results. */
+static void check_input(const mc_operator *o, const mc_operator *by, const gradient_input *input) {
+    const operand_row *to = operand_of(by, input->name);
+    const operand_row *from = input->from != NULL ? operand_of(o, input->from) : operator_out(o);
+    CHECK(to != NULL && !to->out && from != NULL, "%s: %s of %s", o->name, input->name, by->name);
+    if (to == NULL || from == NULL) return;
+    bool dense = to->kind == OPERAND_DENSE, factor = to->kind == OPERAND_FACTOR;
+    CHECK(dense == (from->kind == OPERAND_DENSE) && factor == (from->kind == OPERAND_FACTOR), "%s: %s",
+          o->name, input->name);
+}
+
+/* All that gradients name is there, and the operators have what they set. */
+static void test_gradients(void) {
+    const mc_operator *o;
+    size_t count = 0;
+    for (size_t i = 0; (o = operator_at(i)) != NULL; i++)
+        for (size_t g = 0; g < o->gradient_count; g++, count++) {
+            const gradient_row *row = &o->gradients[g];
+            const operand_row *of = operand_of(o, row->of);
+            CHECK(of != NULL && !of->out && (o->plain & ~o->members) == 0, "%s: %s", o->name, row->of);
+            if (row->by == NULL || of == NULL) continue;
+            const mc_operator *by = operator_named(row->by);
+            CHECK(by != NULL && (by->members & row->same) == row->same &&
+                      (o->members & row->same) == row->same,
+                  "%s: %s", o->name, row->of);
+            if (by == NULL) continue;
+            CHECK(row->set == NO_MEMBER || operator_has(by, row->set), "%s: %s", o->name, row->of);
+            CHECK((operator_out(by)->kind == OPERAND_DENSE) == (of->kind == OPERAND_DENSE), "%s: %s", o->name,
+                  row->of);
+            for (size_t k = 0; k < GRADIENT_INPUTS && row->inputs[k].name != NULL; k++)
+                check_input(o, by, &row->inputs[k]);
+        }
+    CHECK(count == 9, "%zu gradients", count);
+}
+
 static mc_operand_info operand(const mc_plan *plan, size_t index) {
     mc_operand_info info = {.size = sizeof info};
     CHECK(mc_plan_get_operand(plan, index, &info, diag) == MC_OK, "%s", mc_diag_text(diag));
@@ -101,6 +142,7 @@ int main(void) {
     mc_context *context = NULL;
     diag = mc_diag_create();
     test_text();
+    test_gradients();
     CHECK(mc_context_create(&(mc_context_config){.size = sizeof(mc_context_config),
                                                  .device = "sim",
                                                  .cache = MC_CACHE_MEMORY,

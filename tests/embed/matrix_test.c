@@ -96,6 +96,13 @@ static void test_info(void) {
     CHECK(mc_matrix_set_values(matrix, (const int16_t[32]){[31] = -2049}, NULL, diag) == MC_FORMAT);
     CHECK_TEXT(mc_diag_text(diag), "values[31] is -2049, out of s12's range");
     CHECK(mc_vsparse_value(&matrix->host, 0, 1) == 2047, "values stay after a failure");
+    int32_t read_ptr[3], read_idx[4];
+    int16_t read_values[32];
+    (void)worked("mc_matrix_read", mc_matrix_read(matrix, read_ptr, read_idx, read_values, diag));
+    CHECK(memcmp(read_ptr, row_ptr, sizeof read_ptr) == 0 && memcmp(read_idx, col_idx, sizeof read_idx) == 0);
+    CHECK(memcmp(read_values, values, sizeof read_values) == 0);
+    CHECK(mc_matrix_read(matrix, NULL, NULL, NULL, diag) == MC_OK &&
+          mc_matrix_read(NULL, NULL, NULL, NULL, NULL) == MC_USAGE);
     info.size = 0;
     CHECK(mc_matrix_get_info(matrix, &info, NULL) == MC_USAGE);
     mc_matrix_destroy(matrix);

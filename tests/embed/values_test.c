@@ -239,6 +239,16 @@ static const product_kind kind = {"f16",
                                   .sparsity = 0.6,
                                   .config = {.b = MC_F16, .c = MC_F16, .n = 40}};
 
+/* The newest values are read back. */
+static void check_read(const product *p) {
+    size_t bytes = (size_t)mc_type_size(p->host.type, p->host.vectors * p->host.vec);
+    void *values = malloc(bytes);
+    CHECK(mc_matrix_read(p->matrix, NULL, NULL, values, diag) == MC_OK &&
+              memcmp(values, p->host.values, bytes) == 0,
+          "%s", mc_diag_text(diag));
+    free(values);
+}
+
 /* The values of a plan that is made afterwards, of another form, and of one made when no other is left. */
 static void test_plans(void) {
     static const char *const ring[] = {"spmm_f16_tiled"}, *const gather[] = {"spmm_f16"};
@@ -254,6 +264,7 @@ static void test_plans(void) {
         mc_vsparse_fill(&p.host, MC_VALUES_FULL, 50, NULL);
         set_values(p.matrix, &p.host, MC_FROM_ROWS, true);
         product_check(&p);
+        check_read(&p);
         p.config.specs = ring, p.config.spec_count = p.context->device != NULL;
         p.plan = NULL;
         if (product_plan(&p)) product_check(&p);

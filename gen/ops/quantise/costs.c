@@ -1,5 +1,5 @@
-/* The costs of the model, fitted by `mcbench fit` to 20 problems on an H200, those of `token` to 36 records of
-   such. An H100, whose multiprocessors are the same, was not measured. Three are set by hand, since no record
+/* The costs of the model, fitted by `mcbench fit` to 20 problems on an H200, those of `token` to 36 records.
+   An H100, whose multiprocessors are the same, was not measured. Three are set by hand, since no record
    tells: edge_work is about 14 instructions; tile_reach and tile_join, of two passes, come of the three
    shapes of docs/quantise.md. */
 #include "ops/quantise/costs.h"

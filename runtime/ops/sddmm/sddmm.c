@@ -36,6 +36,14 @@ static const operand_row operands[] = {
            .argument = offsetof(mc_args, c)},
 };
 
+static const gradient_row gradients[] = {
+    {.of = "a",
+     .by = "spmm",
+     .set = MEMBER_given_values,
+     .inputs = {{"values", NULL, false}, {"b", "b", true}}},
+    {.of = "b", .by = "spmmt", .transposed = true, .inputs = {{"a", NULL, false}, {"b", "a", false}}},
+};
+
 static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *diag) {
     if (problem->mask_values && matrix != MC_F32)
         return mc_fail(diag, MC_USAGE, "mask_values wants a matrix of f32, this one is of %s",
@@ -79,6 +87,9 @@ const mc_operator operator_sddmm = {
     .operand_count = sizeof operands / sizeof *operands,
     .spec = "tile_k = {256, 64}\n",
     .estimates = true,
+    .gradients = gradients,
+    .gradient_count = sizeof gradients / sizeof *gradients,
+    .plain = HAS(scale) | HAS(mask_values),
     .check = check,
     .sums = sums,
     .bounds = bounds,

@@ -53,6 +53,13 @@ static const operand_row operands[] = {
 
 /* -- What there are no kernels for */
 
+static const gradient_row gradients[] = {
+    {.of = "x",
+     .by = "softmax_grad",
+     .same = HAS(scale) | HAS(order),
+     .inputs = {{"p", "c", false}, {"dp", NULL, false}, {"scale", "scale", false}}},
+};
+
 /* Whether two elements share a byte. */
 static bool is_pair(mc_type type) { return type == MC_S4 || type == MC_U4; }
 static bool is_integer(mc_type type) {
@@ -353,6 +360,9 @@ const mc_operator operator_softmax = {
     .operands = operands,
     .operand_count = sizeof operands / sizeof *operands,
     .estimates = true,
+    .gradients = gradients,
+    .gradient_count = sizeof gradients / sizeof *gradients,
+    .plain = HAS(c_scale),
     .check = check,
     .sums = scores,
     .exact = is_exact,

@@ -67,6 +67,13 @@ static const operand_row operands[] = {
            .argument = offsetof(mc_args, c)},
 };
 
+static const gradient_row gradients[] = {
+    {.of = "b", .by = "spmmt", .inputs = {{"a", "values", false}, {"b", NULL, false}}},
+    {.of = "values", .by = "sddmm", .inputs = {{"a", NULL, false}, {"b", "b", true}}},
+    {.of = "bias"},
+    {.of = "residual"},
+};
+
 /* What an SpMM has beside other products. */
 static mc_status check_own_factors(const plan_problem *p, mc_diag *diag) {
     bool integer = !mc_type_is_real(p->out) && p->scale != MC_PER_NONE;
@@ -194,6 +201,9 @@ const mc_operator operator_spmm = {
     .operands = operands,
     .operand_count = sizeof operands / sizeof *operands,
     .estimates = true,
+    .gradients = gradients,
+    .gradient_count = sizeof gradients / sizeof *gradients,
+    .plain = HAS(scale) | HAS(b_scale) | HAS(c_scale) | HAS(zero) | HAS(activation) | HAS(exact),
     .check = check,
     .sums = sums,
     .bounds = bounds,

@@ -25,6 +25,14 @@ static const operand_row operands[] = {
            .argument = offsetof(mc_args, c)},
 };
 
+static const gradient_row gradients[] = {
+    {.of = "a", .by = "sddmm", .inputs = {{"a", "b", false}, {"b", NULL, true}}},
+    {.of = "b",
+     .by = "spmm",
+     .set = MEMBER_given_values,
+     .inputs = {{"values", "a", false}, {"b", NULL, false}}},
+};
+
 static bool is_half(mc_type type) { return type == MC_F16 || type == MC_BF16; }
 
 static mc_status check(const plan_problem *p, mc_type matrix, mc_diag *diag) {
@@ -114,6 +122,8 @@ const mc_operator operator_spmmt = {
     .operands = operands,
     .operand_count = sizeof operands / sizeof *operands,
     .estimates = true,
+    .gradients = gradients,
+    .gradient_count = sizeof gradients / sizeof *gradients,
     .check = check,
     .sums = sums,
     .bounds = bounds,
