@@ -4,6 +4,7 @@
 import ctypes
 import functools
 import math
+from typing import Any
 
 from . import types
 from ._library import Handle
@@ -108,7 +109,7 @@ def _of_buffer(array) -> View:
     return View(address, None, memory.shape, None, dtype, memory)
 
 
-def view(array) -> View:
+def view(array: Any) -> View:
     """ARRAY's memory. Nothing is copied; the view keeps ARRAY alive."""
     if isinstance(array, View):
         return array
@@ -149,7 +150,7 @@ class DeviceArray(Handle):
     def __mcgen_view__(self) -> View:
         return View(self.address, self.context, self.shape, None, types.dtypes(self.type)[0], self)
 
-    def write(self, array) -> "DeviceArray":
+    def write(self, array: Any) -> "DeviceArray":
         """Copies ARRAY's bytes, which lie on the host in C order, to the device; waits until it is done."""
         found = view(array)
         if found.device is not None or not found.contiguous:
@@ -160,7 +161,7 @@ class DeviceArray(Handle):
         self.context._write(self.address, found.address, self.bytes)
         return self
 
-    def numpy(self):
+    def numpy(self) -> Any:
         """A copy on the host. Types that NumPy has not come as unsigned integers; of 4 bits two to a byte, flat."""
         import numpy
 

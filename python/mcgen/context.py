@@ -2,8 +2,11 @@
 
 import ctypes
 import functools
+import os
 import threading
+from collections.abc import Callable, Sequence
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
+from typing import Any
 
 from . import arrays, types
 from ._library import Handle, contents, mcrt, record
@@ -45,7 +48,8 @@ class Context(Handle):
 
     CannotError where there is no such device. A context may be used from several threads."""
 
-    def __init__(self, device="auto", *, cache=None, cache_directory=None, tuning=None, records=None, log=None):
+    def __init__(self, device: str = "auto", *, cache: str | None = None, cache_directory: str | None = None,
+                 tuning: str | None = None, records: str | None = None, log: Callable[[str, str], object] | None = None) -> None:
         self._handle = c_void_p()
         self._log = _LOG(lambda user, level, text: log(("note", "detail")[level], text.decode(errors="replace"))) \
             if log is not None else _LOG()
@@ -64,7 +68,7 @@ class Context(Handle):
         self.index = None if self.is_simulator else int(device[5:]) if str(device).startswith("cuda:") else 0
         """The number of the GPU; None: the simulator."""
 
-    def info(self) -> dict:
+    def info(self) -> dict[str, Any]:
         """device, driver, capability (90 for 9.0; 0: the simulator), cache_directory, records, and how many kernels
         were loaded, compiled and found in the cache since the context was created."""
         found = _info()
@@ -88,11 +92,11 @@ class Context(Handle):
         if size > 0:
             self._copy_out(self._handle, address, data, size)
 
-    def empty(self, shape, type) -> arrays.DeviceArray:
+    def empty(self, shape: Sequence[int], type: str) -> arrays.DeviceArray:
         """Memory on the device for SHAPE elements of TYPE ("f16", "s8" ...), with whatever is in it."""
         return arrays.DeviceArray(self, shape, type)
 
-    def array(self, array, type=None) -> arrays.DeviceArray:
+    def array(self, array: Any, type: str | None = None) -> arrays.DeviceArray:
         """A copy of ARRAY, which lies on the host, on the device. TYPE: what its elements are; None: as its dtype."""
         found = arrays.view(array)
         element = type or types.of_dtype(found.dtype)
@@ -101,17 +105,17 @@ class Context(Handle):
             shape = (*shape[:-1], 2 * shape[-1])
         return self.empty(shape, element).write(array)
 
-    def synchronize(self, stream=0):
+    def synchronize(self, stream: int = 0) -> None:
         """Waits for all that was put on STREAM (a CUstream's address; 0: the default one)."""
         mcrt.checked("mc_synchronize", c_void_p, c_void_p)(self._handle, stream)
 
-    def import_records(self, path) -> int:
+    def import_records(self, path: str | os.PathLike[str]) -> int:
         """Adds the records of the file at PATH to the context's own. Returns how many were new or better."""
         count = c_size_t()
         mcrt.checked("mc_records_import", c_void_p, c_char_p, c_void_p)(self._handle, _text(path), byref(count))
         return count.value
 
-    def export_records(self, path) -> int:
+    def export_records(self, path: str | os.PathLike[str]) -> int:
         """Writes the context's own records to PATH. Returns how many there are."""
         count = c_size_t()
         mcrt.checked("mc_records_export", c_void_p, c_char_p, c_void_p)(self._handle, _text(path), byref(count))
@@ -134,7 +138,7 @@ def _shared(device) -> Context:
     return Context(device)
 
 
-def shared_context(device="auto") -> Context:
+def shared_context(device: str = "auto") -> Context:
     """A context for DEVICE that all who ask for it share: what matrices and plans get where none is named."""
     with _lock:
         return _shared(device)

@@ -3,13 +3,16 @@
 import itertools
 import threading
 import weakref
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 
 from . import types
-from .context import shared_context
+from .context import Context, shared_context
 from .family_call import Call
-from .operators import OPERATORS
+from .matrix import Matrix
+from .operators import OPERATORS, Operand
 from .plan import Plan, Problem
 from .tensors import changed
 
@@ -24,7 +27,8 @@ class Family:
     """An operator on a matrix, with the members of its problem (mcgen.Problem) but for sizes and batch, which come with
     the tensors: each new one gets a plan of its own, kept as long as the family. `key` is what ops take."""
 
-    def __init__(self, op, matrix=None, *, context=None, **members):
+    def __init__(self, op: str, matrix: Matrix | None = None, *, context: Context | None = None,
+                 **members: str | int | bool) -> None:
         self.operator, self.matrix, self.members = OPERATORS[op], matrix, members
         self.context = context or (matrix.context if matrix is not None else shared_context())
         self._known = {} if matrix is None else {self.operator.matrix["rows"]: matrix.rows,
@@ -52,13 +56,13 @@ class Family:
         names = dict.fromkeys(n for o in self.operator.operands if o.kind == "dense" for n in (o.rows, o.cols))
         return [n for n in names if n not in self._known]
 
-    def has(self, operand) -> bool:
+    def has(self, operand: Operand) -> bool:
         """Whether the family's problems have OPERAND: by its only_if, or a factor by what there is one for."""
         if operand.kind == "factor":
             return operand.count > 0 or self.numbers.get(operand.per, 0) != 0
         return operand.only_if is None or self.numbers.get(operand.only_if, 0) >= max(operand.least, 1)
 
-    def type_of(self, operand) -> str:
+    def type_of(self, operand: Operand) -> str:
         """The element type of OPERAND."""
         if operand.type is None:
             return "f32"
@@ -66,12 +70,12 @@ class Family:
             return self.matrix.type
         return types.NAMES[self.numbers.get(operand.type, 0)]
 
-    def turned(self, operand) -> bool:
+    def turned(self, operand: Operand) -> bool:
         """Whether OPERAND is stored by columns."""
         by_layout = operand.by_layout and self.numbers.get("layout", _BY_COLUMNS) == _BY_COLUMNS
         return by_layout or (operand.major is not None and self.numbers.get(operand.major, 0) == _COLUMNS)
 
-    def measure(self, tensors) -> tuple:
+    def measure(self, tensors: dict[str, Any]) -> tuple[int, ...]:
         """The sizes, in the order of `sizes`, and the batch (0: none) that TENSORS bring, a dict by operand's name."""
         found, batch = dict(self._known), 0
         for operand in self.arrays:
@@ -98,7 +102,7 @@ class Family:
                 found[name] = size
         return tuple(found.get(name, 0) for name in self.sizes) + (batch,)
 
-    def plan(self, sizes) -> Plan:
+    def plan(self, sizes: tuple[int, ...]) -> Plan:
         """The plan for SIZES, as measure gives them."""
         plan = self._plans.get(sizes)
         if plan is None:
@@ -113,7 +117,7 @@ class Family:
             members["batch"] = sizes[-1]
         return kind(self.operator.name, self.matrix, context=self.context, **{**self.members, **members})
 
-    def tune(self, sizes, **options) -> dict:
+    def tune(self, sizes: tuple[int, ...], **options: Any) -> dict[str, Any]:
         """Tunes the problem of SIZES, as measure gives them (mcgen.Problem.tune). Later calls have the fastest kernel."""
         result = self._make(sizes, Problem).tune(**options)
         self._plans.pop(sizes, None)
@@ -132,7 +136,7 @@ class Family:
             rows, cols = cols, rows
         return (rows, types.held(self.type_of(operand), cols))
 
-    def shape(self, operand, sizes) -> tuple:
+    def shape(self, operand: Operand, sizes: Sequence[Any]) -> tuple[Any, ...]:
         """The shape of any output, for SIZES, which may be symbolic."""
         one = self._dense_shape(operand, sizes) if operand.kind == "dense" else \
             self._factor_shape(operand, sizes) if operand.kind == "factor" else self._sampled_shape(operand, sizes)
@@ -155,12 +159,12 @@ class Family:
     def _is_computed(self, operand):
         return operand.computed is not None and self.numbers.get(operand.computed, 0) != 0
 
-    def outputs(self) -> list:
+    def outputs(self) -> list[Operand]:
         """The operands that a call returns, the output first."""
         others = [o for o in self.operator.operands if self._is_computed(o) and self.has(o)]
         return ([self.operator.out] if not self.operator.out.in_place else []) + others
 
-    def __call__(self, *values, out=None, **given):
+    def __call__(self, *values: Any, out: torch.Tensor | None = None, **given: Any) -> Any:
         """The direct call: tensors and numbers by their operands' names, or all of them in the operands' order, which is
         the quickest. Returns as the op does, but for outputs that the family has not, which are left out."""
         if given or len(values) != len(self.names):
@@ -177,7 +181,7 @@ class Family:
                             f"{', '.join(n for n in given if n not in names) or 'none'} too much")
         return [*values, *(given[n] for n in names)]
 
-    def execute(self, values, out=None) -> list:
+    def execute(self, values: Sequence[Any], out: torch.Tensor | None = None) -> list[torch.Tensor]:
         """Executes the plan for VALUES, tensors and numbers in the order of the operands. Returns the outputs. What has to be
         looked at is looked at once for tensors of the same shapes: then this is a lookup, the outputs' memory, a launch."""
         quick = self._quick
@@ -202,7 +206,7 @@ class Family:
             raise
 
 
-def family_of(key) -> Family:
+def family_of(key: int) -> Family:
     """The family with KEY; ValueError where it is gone."""
     found = _families.get(key)
     family = found() if found is not None else None

@@ -2,8 +2,10 @@
 
 import ctypes
 import json
+import os
 import pathlib
 from ctypes import POINTER, byref, c_bool, c_char_p, c_size_t, c_uint64, c_void_p
+from typing import Any
 
 from ._library import Handle, mcgen
 
@@ -29,7 +31,7 @@ def _owned(function, *arguments) -> str:
     return text
 
 
-def specs() -> dict:
+def specs() -> dict[str, str]:
     """The shipped specs: their texts by their names ("spmm_l8r8")."""
     rows = mcgen().function("mc_builtin_specs", POINTER(_Builtin))()
     found, i = {}, 0
@@ -66,7 +68,7 @@ class Spec(Handle):
     whose lists are candidates. SETTINGS replace fields. arch: such as "sm_90", where the spec names none; else sm_80.
     UsageError with every error in it, each as "file:line: field: what is wrong"."""
 
-    def __init__(self, spec, *, name="spec.lua", **settings):
+    def __init__(self, spec: str | os.PathLike[str] | dict[str, Any], *, name: str = "spec.lua", **settings: Any) -> None:
         library = mcgen()
         rows = (_Setting * len(settings))(*[_Setting(k.encode(), _word(v).encode()) for k, v in settings.items()])
         handle = c_void_p()
@@ -91,7 +93,7 @@ class Spec(Handle):
         """The variant of every list's first value, or 0 where that one is not legal."""
         return mcgen().function("mc_spec_default", c_size_t, c_void_p)(self._handle)
 
-    def fields(self, variant, all=False) -> str:
+    def fields(self, variant: int | str, all: bool = False) -> str:
         """"warps=4 stages=6 ..." of one variant: the fields that the spec leaves to tuning, or all."""
         return _owned("mc_spec_variant_text", (c_void_p, self._handle), (c_size_t, self._index(variant)), (c_bool, all))
 
@@ -100,7 +102,7 @@ class Spec(Handle):
             raise IndexError(f"variant {variant} of {len(self)}")
         return variant
 
-    def generate(self, variant=None) -> Kernel:
+    def generate(self, variant: int | str | None = None) -> Kernel:
         """The kernel of VARIANT; None: the default."""
         handle = c_void_p()
         index = self.default if variant is None else self._index(variant)
@@ -130,7 +132,7 @@ def _lua(value) -> str:
     return str(value)
 
 
-def generate(spec, variant=None, **settings) -> Kernel:
+def generate(spec: str | os.PathLike[str] | dict[str, Any], variant: int | str | None = None, **settings: Any) -> Kernel:
     """The kernel of a spec's VARIANT (None: the default): generate("spmm_l8r8", n=256).ptx. help(mcgen.Spec) says what
     SPEC and SETTINGS may be."""
     return Spec(spec, **settings).generate(variant)

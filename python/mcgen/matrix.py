@@ -3,10 +3,11 @@
 import ctypes
 from array import array
 from ctypes import byref, c_int, c_int64, c_uint64, c_void_p
+from typing import Any
 
 from . import arrays, types
 from ._library import Handle, mcrt, record
-from .context import shared_context, word
+from .context import Context, shared_context, word
 
 _config = record("mc_matrix_config", ("type", c_int), ("vec", c_int), ("rows", c_int64), ("cols", c_int64),
                  ("row_ptr", c_void_p), ("col_idx", c_void_p), ("values", c_void_p), ("patterns", c_int64))
@@ -58,7 +59,8 @@ class Matrix(Handle):
         return cls(handle, context)
 
     @classmethod
-    def from_dense(cls, dense, vec=8, *, type=None, mask=None, context=None, stream=0):
+    def from_dense(cls, dense: Any, vec: int = 8, *, type: str | None = None, mask: Any = None,
+                   context: Context | None = None, stream: int = 0) -> "Matrix":
         """The vectors of DENSE, rows x cols in C order, that are not all zero; or those where MASK, of as many elements
         of uint8 or bool, has one that is not zero. rows is a multiple of VEC (1, 2, 4, 8 or 16).
 
@@ -87,7 +89,8 @@ class Matrix(Handle):
         return cls._make("mc_matrix_from_device_dense", context, config, stream)
 
     @classmethod
-    def from_bcrs(cls, rows, cols, row_ptr, col_idx, values=None, vec=8, *, type=None, patterns=0, context=None):
+    def from_bcrs(cls, rows: int, cols: int, row_ptr: Any, col_idx: Any, values: Any = None, vec: int = 8, *,
+                  type: str | None = None, patterns: int = 0, context: Context | None = None) -> "Matrix":
         """A matrix in BCRS: ROW_PTR [rows / vec + 1] and COL_IDX [vectors] of int32 say where each row block has vectors,
         in ascending order; VALUES [vectors, vec] are theirs (None: zeros, for a mask). All lie on the host.
         PATTERNS: the matrix has so many, one for each product of a batch (mcrt.h)."""
@@ -106,7 +109,7 @@ class Matrix(Handle):
                          col_idx=columns.address, values=found.address if found else None, patterns=patterns)
         return cls._make("mc_matrix_create", context, config)
 
-    def read(self) -> tuple:
+    def read(self) -> tuple[array, array, bytearray]:
         """The matrix in BCRS, with its newest values: row_ptr and col_idx, of int32, and values, bytes that can be written,
         as arrays of the standard library. What new values were put on streams for must be done."""
         row_ptr = array("i", bytes(4 * (self.rows // self.vec + 1)))
@@ -116,7 +119,7 @@ class Matrix(Handle):
         mcrt.checked("mc_matrix_read", *[c_void_p] * 4)(self._handle, *into)
         return row_ptr, col_idx[:self.vectors], values[:types.size(self.type, self.vectors * self.vec)]
 
-    def set_values(self, values, layout="vectors", *, stream=0):
+    def set_values(self, values: Any, layout: str = "vectors", *, stream: int = 0) -> None:
         """New values for the same vectors, in place in what all plans of the matrix read.
 
         LAYOUT: how they lie: "vectors" [vectors, vec]; "rows" [rows, cols] or "columns" [cols, rows], of which the nonzero

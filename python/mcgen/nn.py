@@ -4,6 +4,8 @@ Weights are made of `vec` x 1 vectors: `vec` neighbouring outputs share the inpu
 kernels there, tensors on the CPU the simulator."""
 
 import weakref
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
@@ -17,7 +19,7 @@ from .tensors import stream_of
 _FLOATS = {torch.float16: "f16", torch.bfloat16: "bf16"}
 
 
-def vector_mask(weight, sparsity, vec=8):
+def vector_mask(weight: torch.Tensor, sparsity: float, vec: int = 8) -> torch.Tensor:
     """Where WEIGHT [rows, cols] keeps its vectors of VEC x 1 with the greatest sums of magnitudes, so that SPARSITY of them
     are zero: a bool tensor of WEIGHT's shape."""
     rows, cols = weight.shape
@@ -165,8 +167,9 @@ class SparseLinear(nn.Module):
     Before torch.compile or torch.export, and before a CUDA graph is captured, run the layer once with each number of
     tokens that there will be."""
 
-    def __init__(self, in_features, out_features, row_ptr, col_idx, values, bias=None, weight_scale=None, *, vec=8,
-                 activations=torch.float16, shapes="fixed"):
+    def __init__(self, in_features: int, out_features: int, row_ptr: torch.Tensor, col_idx: torch.Tensor, values: torch.Tensor,
+                 bias: torch.Tensor | None = None, weight_scale: torch.Tensor | None = None, *, vec: int = 8,
+                 activations: torch.dtype = torch.float16, shapes: str = "fixed") -> None:
         super().__init__()
         self.shapes = shapes
         self.in_features, self.out_features, self.vec, self.activations = in_features, out_features, vec, activations
@@ -181,7 +184,8 @@ class SparseLinear(nn.Module):
         self._kernels = None
 
     @classmethod
-    def from_linear(cls, linear, mask=None, *, sparsity=None, vec=8, weight=None, activations=None, shapes="fixed"):
+    def from_linear(cls, linear: nn.Linear, mask: torch.Tensor | None = None, *, sparsity: float | None = None, vec: int = 8,
+                    weight: str | None = None, activations: torch.dtype | None = None, shapes: str = "fixed") -> "SparseLinear":
         """A sparse layer of LINEAR's weight, where MASK, a bool tensor of its shape, is true; or where the greatest vectors
         are, SPARSITY of them being left out; or where the weight is not zero.
 
@@ -222,7 +226,7 @@ class SparseLinear(nn.Module):
         """The part of vectors that are zero."""
         return 1 - self.values.shape[0] * self.vec / (self.in_features * self.out_features)
 
-    def to_dense(self):
+    def to_dense(self) -> torch.Tensor:
         """W [out_features, in_features]: of s8, its integers times their scales, in f32."""
         counts = (self.row_ptr[1:] - self.row_ptr[:-1]).long()
         row = torch.repeat_interleave(torch.arange(counts.numel(), device=counts.device), counts)
@@ -235,18 +239,18 @@ class SparseLinear(nn.Module):
         blocks[row, :, self.col_idx.long()] = values
         return blocks.reshape(self.out_features, self.in_features)
 
-    def prepare(self):
+    def prepare(self) -> "_Kernels":
         """Makes what the layer needs on its device, if it is not there."""
         if self._kernels is None:
             self._kernels = _Kernels(self)
         return self._kernels
 
-    def tune(self, tokens, **options):
+    def tune(self, tokens: int, **options: Any) -> dict[str, Any]:
         """Measures kernels for TOKENS tokens (mcgen.Problem.tune), and takes the fastest from then on."""
         kernels = self.prepare()
         return kernels.forward.tune((tokens, 0), **options)
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         kernels = self._kernels if self._kernels is not None else self.prepare()
         if x.shape[-1] != self.in_features:
             raise ValueError(f"x is {tuple(x.shape)}, must have {self.in_features} features")
@@ -285,7 +289,7 @@ class SparseLinear(nn.Module):
             return _Product.apply(x, self.values, self.bias, kernels)
         return _forward_float(kernels, x, self.bias)
 
-    def train(self, mode=True):
+    def train(self, mode: bool = True) -> "SparseLinear":
         if self._kernels is not None:
             self._kernels.packed = None  # values may have been written through .data
         return super().train(mode)
@@ -311,7 +315,7 @@ class SparseLinear(nn.Module):
     def __getstate__(self):
         return {**self.__dict__, "_kernels": None}
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return (f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}, "
                 f"weight={self.weight_type}, vec={self.vec}, sparsity={self.sparsity:.3f}")
 
@@ -319,11 +323,12 @@ class SparseLinear(nn.Module):
 class SparseMLP(nn.Module):
     """down(activation(up(x))) with two SparseLinear and an activation of PyTorch."""
 
-    def __init__(self, up, down, activation=nn.functional.relu):
+    def __init__(self, up: nn.Module, down: nn.Module,
+                 activation: Callable[[torch.Tensor], torch.Tensor] = nn.functional.relu) -> None:
         super().__init__()
         self.up, self.down, self.activation = up, down, activation
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.down(self.activation(self.up(x)))
 
 
@@ -331,7 +336,8 @@ class AttentionMask:
     """Which keys each query attends to: a bool tensor [queries, keys], of which VEC neighbouring queries share theirs (any
     of a group's is all's). For queries, keys and values of f16 or bf16 on DEVICE. Made once, used in every call."""
 
-    def __init__(self, mask, *, vec=8, dtype=torch.float16, device=None):
+    def __init__(self, mask: torch.Tensor, *, vec: int = 8, dtype: torch.dtype = torch.float16,
+                 device: torch.device | str | None = None) -> None:
         kind = _FLOATS[dtype]
         context = _ops.context_of(device or mask.device)
         if mask.shape[0] % vec:
@@ -345,7 +351,8 @@ class AttentionMask:
         self.mix = _ops.Family("spmm", self.matrix, rhs=kind, out=kind, given_values=True)
 
 
-def sparse_attention(q, k, v, mask, scale=None):
+def sparse_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: AttentionMask,
+                     scale: float | None = None) -> torch.Tensor:
     """softmax(scale * q k^T) v where MASK, an AttentionMask, has keys; a query without any gives zeros. q is [..., queries,
     depth], k and v [..., keys, depth]; scale: 1 / sqrt(depth). Differentiable in q, k and v."""
     queries, keys = mask.shape

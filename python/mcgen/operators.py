@@ -10,7 +10,7 @@ class Member:
         self.name, self.config, self.words = row["name"], row["config"], row["words"]
         self.offset, self.bytes = row["offset"], row["bytes"]
 
-    def number(self, value) -> int:
+    def number(self, value: str | int | bool) -> int:
         """What C has for VALUE: one of the words, a truth or a number."""
         if isinstance(value, str):
             if not self.words or value not in self.words:
@@ -19,7 +19,7 @@ class Member:
             return self.words[value]
         return int(value)
 
-    def put(self, config: bytearray, value) -> None:
+    def put(self, config: bytearray, value: str | int | bool) -> None:
         """Writes VALUE where mc_plan_config has the member."""
         if self.config is None:
             raise ValueError(f"{self.name} comes with the matrix")
@@ -53,11 +53,11 @@ class Operator:
         self.out = self.operands[-1]
         self.gradients, self.plain = row["gradients"], row["plain"]
 
-    def operand(self, name) -> Operand:
+    def operand(self, name: str) -> Operand:
         """The operand NAME."""
         return next(o for o in self.operands if o.name == name)
 
-    def member(self, name) -> Member:
+    def member(self, name: str) -> Member:
         """The member NAME, by its own name or by that of mc_plan_config; ValueError where the operator has it not."""
         for member in self.members.values():
             if name in (member.name, member.config):

@@ -2,12 +2,15 @@
 
 import ctypes
 import functools
+from collections.abc import Callable, Sequence
 from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
+from typing import Any
 
 from . import _call, arrays, types
 from ._errors import error_of
 from ._library import Handle, contents, description, mcrt, record
-from .context import TUNINGS, shared_context, word
+from .context import TUNINGS, Context, shared_context, word
+from .matrix import Matrix
 from .operators import OPERATORS
 
 _info = record("mc_plan_info", ("origin", c_int), ("microseconds", c_double), ("spec", c_char_p), ("fields", c_char_p),
@@ -47,7 +50,7 @@ class PlanOperand:
         self.products, self.stride, self.bytes, self.align = found.products, found.stride, found.bytes, found.align
 
     @property
-    def shape(self) -> tuple:
+    def shape(self) -> tuple[int, ...]:
         one = (self.rows, self.cols)
         return (self.products, *one) if self.products > 1 else one
 
@@ -56,7 +59,7 @@ class PlanOperand:
         """Whether rows and products follow each other without gaps."""
         return self.ld in (0, self.cols) and (self.products == 1 or self.stride == self.rows * self.ld)
 
-    def takes(self, shape) -> bool:
+    def takes(self, shape: Sequence[int]) -> bool:
         """Whether an array of SHAPE, without gaps, is the operand: one of 4 bits has half as many columns, of bytes."""
         one = (self.rows, types.held(self.type, self.cols))
         return self.dense and shape in (one, (self.products, *one)) and (self.products == 1 or len(shape) == 3)
@@ -82,7 +85,8 @@ class Problem(Handle):
     choices: Problem("spmm", matrix, rhs="f16", out="f16", n=256). A member may be called as in C, too (b, c_order ...).
     specs: names of shipped specs or paths of others, of which the kernel is then one. tuning: as a context has it."""
 
-    def __init__(self, op, matrix=None, *, context=None, specs=(), tuning=None, **members):
+    def __init__(self, op: str, matrix: Matrix | None = None, *, context: Context | None = None, specs: Sequence[str] = (),
+                 tuning: str | None = None, **members: str | int | bool) -> None:
         if op not in OPERATORS:
             raise ValueError(f"there is no operator {op!r}, but {', '.join(OPERATORS)}")
         self.operator, self.matrix = OPERATORS[op], matrix
@@ -106,7 +110,8 @@ class Problem(Handle):
             whole[places["specs"]:places["specs"] + 8] = address.to_bytes(8, "little")
             whole[places["spec_count"]:places["spec_count"] + 8] = len(specs).to_bytes(8, "little")
 
-    def tune(self, *, candidates=0, seconds=0.0, again=False, cold=False, worker=None, progress=None) -> dict:
+    def tune(self, *, candidates: int = 0, seconds: float = 0.0, again: bool = False, cold: bool = False,
+             worker: str | None = None, progress: Callable[..., object] | None = None) -> dict[str, Any]:
         """Measures kernels for the problem, verified ones only, and appends what came of it to the context's records.
 
         candidates: at most (0: 40); seconds: at most (0: no limit); again: also those that the records have; cold:
@@ -140,7 +145,7 @@ class Plan(Problem):
 
     CannotError where there is no kernel for the problem."""
 
-    def __init__(self, op, matrix=None, **members):
+    def __init__(self, op: str, matrix: Matrix | None = None, **members: Any) -> None:
         super().__init__(op, matrix, **members)
         handle = c_void_p()
         mcrt.checked("mc_plan_create", *[c_void_p] * 3)(self.context._handle, self._bytes, byref(handle))
@@ -161,7 +166,7 @@ class Plan(Problem):
         mcrt.checked("mc_plan_get_operand", c_void_p, c_size_t, c_void_p)(self._handle, index, byref(found))
         return PlanOperand(found)
 
-    def info(self) -> dict:
+    def info(self) -> dict[str, Any]:
         """origin ("measured", "near", "estimated", "default"), microseconds, spec, fields, hash, jit_log, c_elements,
         reason, distance, and transpose_fields and transpose_microseconds of a B that lies by columns."""
         found = _info()
@@ -171,7 +176,7 @@ class Plan(Problem):
         values["hash"] = f"{values['hash']:016x}"
         return values
 
-    def __call__(self, *, stream=0, **given):
+    def __call__(self, *, stream: int = 0, **given: Any) -> Any:
         """Executes the plan on arrays, and returns what it writes: one array, or a tuple in the operands' order.
 
         Arrays lie on the host (NumPy; they are copied there and back, and waited for) or on the device (DeviceArray,

@@ -3,6 +3,8 @@
 import dataclasses
 import fnmatch
 import statistics
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import nn
@@ -18,7 +20,7 @@ def _layers(model, keep, vec):
                 yield name, module
 
 
-def prune(model, sparsity=0.9, *, vec=8, keep=()) -> dict:
+def prune(model: nn.Module, sparsity: float = 0.9, *, vec: int = 8, keep: Sequence[str] = ()) -> dict[str, torch.Tensor]:
     """Sets SPARSITY of the VEC x 1 vectors of each nn.Linear's weight to zero, those with the least sums of magnitudes, in
     place. KEEP: names, or patterns such as "head.*", of layers that stay as they are; so do those whose outputs are no
     multiple of VEC. Returns the masks (bool tensors) by the layers' names."""
@@ -35,18 +37,19 @@ class GradualPruning:
     optimiser, with new masks every EVERY of them; the sparsity follows a cubic curve, steep at first (Zhu and Gupta, "To
     prune, or not to prune", 2017). Weights outside of the masks are held at zero. vec, keep: as of prune."""
 
-    def __init__(self, model, end=0.9, *, steps, start=0.0, every=10, vec=8, keep=()):
+    def __init__(self, model: nn.Module, end: float = 0.9, *, steps: int, start: float = 0.0, every: int = 10, vec: int = 8,
+                 keep: Sequence[str] = ()) -> None:
         if not 0 <= start <= end <= 1 or steps < 1 or every < 1:
             raise ValueError("0 <= start <= end <= 1, steps and every from 1 on")
         self.model, self.start, self.end, self.steps, self.every = model, start, end, steps, every
         self.vec, self.keep, self.count, self.masks = vec, tuple(keep), 0, {}
 
-    def sparsity(self, count) -> float:
+    def sparsity(self, count: int) -> float:
         """That after COUNT steps."""
         left = 1 - min(count, self.steps) / self.steps
         return self.end + (self.start - self.end) * left ** 3
 
-    def step(self):
+    def step(self) -> None:
         """Zeroes what is outside of the masks, which are new ones every few calls until all steps are done."""
         if self.count % self.every == 0 and self.count < self.steps or self.count == self.steps:
             self.masks = prune(self.model, self.sparsity(self.count), vec=self.vec, keep=self.keep)
@@ -108,7 +111,7 @@ def _inputs(model, example, names):
     return found
 
 
-def graph_time(function, x, calls=10, rounds=9):
+def graph_time(function: Callable[[torch.Tensor], object], x: torch.Tensor, calls: int = 10, rounds: int = 9) -> float:
     """Microseconds of FUNCTION(X) in a CUDA graph of CALLS: the median of ROUNDS."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
@@ -147,7 +150,8 @@ def _try_layer(name, layer, x, vec, weight, tune, faster_by) -> tuple:
     return made, Report(name, tuple(layer.weight.shape), made.sparsity, tokens, *times, error, faster, reason)
 
 
-def convert(model, example, *, vec=8, weight=None, keep=(), tune=False, least_sparsity=0.5, faster_by=1.0) -> list:
+def convert(model: nn.Module, example: Any, *, vec: int = 8, weight: str | None = None, keep: Sequence[str] = (),
+            tune: bool = False, least_sparsity: float = 0.5, faster_by: float = 1.0) -> list[Report]:
     """Replaces each pruned nn.Linear of MODEL by a SparseLinear where that is faster, in place, and returns a Report of each.
 
     EXAMPLE: what the model is called with (a tensor, or a tuple of arguments), of the number of tokens that it will have.

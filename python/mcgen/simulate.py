@@ -4,7 +4,9 @@ import ctypes
 import functools
 import numbers
 import threading
+from collections.abc import Sequence
 from ctypes import byref, c_char, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from typing import Any
 
 from . import arrays
 from ._library import Handle, _find
@@ -95,7 +97,8 @@ class Simulator(Handle):
     order: "in order", "reversed" or "seeded" (by SEED): how warps take turns. races: look for them. threads: that run
     blocks (0: as many as there are processors). max_instructions: of a launch, 0: 2^40."""
 
-    def __init__(self, *, order="in order", seed=0, races=True, threads=0, max_instructions=0):
+    def __init__(self, *, order: str = "in order", seed: int = 0, races: bool = True, threads: int = 0,
+                 max_instructions: int = 0) -> None:
         from .context import word
 
         self._dll, handle = _library(), c_void_p()
@@ -113,7 +116,8 @@ class Simulator(Handle):
         raise Fault(FAULTS[status], fault.line, fault.other.line,
                     self._dll.ptxsim_fault_text(self._handle).decode(errors="replace"))
 
-    def run(self, ptx, entry, grid, block, arguments, *, shared=0) -> Launched:
+    def run(self, ptx: str, entry: str, grid: int | Sequence[int], block: int | Sequence[int], arguments: Any, *,
+            shared: int = 0) -> Launched:
         """Runs the kernel ENTRY of PTX on GRID thread blocks of BLOCK threads (numbers, or up to three).
 
         ARGUMENTS, one a parameter: arrays on the host, which are copied there, and back when it is done; numbers. SHARED: bytes
@@ -180,6 +184,7 @@ class Simulator(Handle):
             self._handle = None
 
 
-def simulate(ptx, entry, grid, block, arguments, *, shared=0, **options) -> Launched:
+def simulate(ptx: str, entry: str, grid: int | Sequence[int], block: int | Sequence[int], arguments: Any, *, shared: int = 0,
+             **options: Any) -> Launched:
     """Runs one kernel on a simulator of its own: help(mcgen.Simulator) says of what, help(mcgen.Simulator.run) how."""
     return Simulator(**options).run(ptx, entry, grid, block, arguments, shared=shared)

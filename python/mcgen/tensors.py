@@ -19,7 +19,7 @@ DLPACK = {torch.float16: (2, 16), torch.bfloat16: (4, 16), torch.float32: (2, 32
 DLPACK.update({getattr(torch, f"uint{b}"): (1, b) for b in (16, 32) if hasattr(torch, f"uint{b}")})
 
 
-def context_of(device) -> Context:
+def context_of(device: torch.device | str) -> Context:
     """The shared context for tensors on DEVICE."""
     device = torch.device(device)
     if device.type == "cpu":
@@ -31,7 +31,7 @@ def context_of(device) -> Context:
 raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", lambda index: 0)
 
 
-def stream_of(device) -> int:
+def stream_of(device: torch.device) -> int:
     """PyTorch's current stream on DEVICE; 0: a CPU has none."""
     return raw_stream(device.index) if device.type == "cuda" else 0
 

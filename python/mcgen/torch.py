@@ -158,7 +158,7 @@ class _Op:
         torch.library.register_fake(f"mcgen::{name}.out", self.fake_out, lib=library)
 
 
-def call_op(family, values):
+def call_op(family: Family, values: dict) -> torch.Tensor:
     """The output of the op for VALUES, FAMILY's operands by their names."""
     op, given = OPS[family.operator.name], dict(values)
     required = [given.pop(o.name) for o in op.required]
