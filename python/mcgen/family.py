@@ -117,12 +117,21 @@ class Family:
             members["batch"] = sizes[-1]
         return kind(self.operator.name, self.matrix, context=self.context, **{**self.members, **members})
 
-    def tune(self, sizes: tuple[int, ...], **options: Any) -> dict[str, Any]:
-        """Tunes the problem of SIZES, as measure gives them (mcgen.Problem.tune). Later calls have the fastest kernel."""
-        result = self._make(sizes, Problem).tune(**options)
+    @property
+    def plans(self) -> dict[tuple[int, ...], Plan]:
+        """The plans that there are, by their sizes."""
+        return self._plans
+
+    def drop(self, sizes: tuple[int, ...]) -> None:
+        """Forgets the plan for SIZES, if there is one; a later call makes it anew."""
         self._plans.pop(sizes, None)
         self._calls.clear()
         self._quick = None
+
+    def tune(self, sizes: tuple[int, ...], **options: Any) -> dict[str, Any]:
+        """Tunes the problem of SIZES, as measure gives them (mcgen.Problem.tune). Later calls have the fastest kernel."""
+        result = self._make(sizes, Problem).tune(**options)
+        self.drop(sizes)
         return result
 
     def _values(self, sizes) -> dict:

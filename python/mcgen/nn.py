@@ -76,38 +76,72 @@ class _Kernels:
 
     def __init__(self, layer):
         values = layer.values.detach()
-        context = _ops.context_of(values.device)
-        host = [t.detach().cpu().contiguous() for t in (layer.row_ptr, layer.col_idx, values)]
-        self.kind = layer.weight_type
-        self.matrix = Matrix.from_bcrs(layer.out_features, layer.in_features, host[0], host[1], host[2], layer.vec,
-                                       type=self.kind, context=context)
+        self.context = _ops.context_of(values.device)
+        self.kind, self.layer = layer.weight_type, weakref.ref(layer)
+        self.matrix = self._matrix(layer, self.kind, values)
         self.packed = _identity(layer.values)
         shapes = dict(shapes=layer.shapes)
-        members = dict(c_major="column", bias="row" if layer.bias is not None else "none", **shapes)
-        if self.kind in ("s8", "s4"):
+        self.members = dict(c_major="column", bias="row" if layer.bias is not None else "none", **shapes)
+        if self.kind in _MOST:
             out = _FLOATS[layer.activations]
-            self.quantise = _ops.Family("quantise", context=context, lhs=out, out="s8", scale="row", computed=True,
+            self.quantise = _ops.Family("quantise", context=self.context, lhs=out, out="s8", scale="row", computed=True,
                                         **shapes)
-            self.forward = _ops.Family("spmm", self.matrix, rhs="s8", out=out, scale="row", b_scale="column", **members)
+            self.members.update(rhs="s8", out=out, scale="row", b_scale="column")
+            self.forward = _ops.Family("spmm", self.matrix, **self.members)
+            self.wide, self.chosen = None, {}
             return
-        self.forward = _ops.Family("spmm", self.matrix, rhs=self.kind, out=self.kind, b_major="column", **members)
+        self.members.update(rhs=self.kind, out=self.kind, b_major="column")
+        self.forward = _ops.Family("spmm", self.matrix, **self.members)
         same = dict(lhs=self.kind, rhs=self.kind, out=self.kind, **shapes)
         self.to_input = _ops.Family("spmmt", self.matrix, **same)
         self.to_values = _ops.Family("sddmm", self.matrix, order="bcrs", **same)
         # compiled and trained: the values are an operand, so that PyTorch sees what becomes of them
-        self.given = _ops.Family("spmm", self.matrix, rhs=self.kind, out=self.kind, b_major="column", given_values=True,
-                                 **members)
+        self.given = _ops.Family("spmm", self.matrix, given_values=True, **self.members)
         gradients_of(self.given)
+
+    def _matrix(self, layer, kind, values):
+        host = [t.detach().cpu().contiguous() for t in (layer.row_ptr, layer.col_idx, values)]
+        return Matrix.from_bcrs(layer.out_features, layer.in_features, *host, layer.vec, type=kind, context=self.context)
 
     def take_values(self, values, always, tokens):
         """New VALUES of the layer go into the packed matrix: ALWAYS, or where PyTorch knows that they changed. It does not
         know of what is done to a tensor's .data. TOKENS: of the call, whose plan has to be there before."""
         if not always and not values.is_inference() and _is_still(values, self.packed):
             return
-        self.forward.plan((tokens, 0))
-        stream = stream_of(values.device)
-        self.matrix.set_values(values.detach(), stream=stream)
-        self.packed = _identity(values)
+        values, packed = values.detach(), _identity(values)
+        self.product(tokens).plan((tokens, 0))
+        self._put(self.forward, values)
+        if self.kind == "s4" and self.wide is not None:
+            self._put(self.wide, _unpair(values).contiguous())
+        self.packed = packed
+
+    @staticmethod
+    def _put(family, values):
+        """VALUES become those of FAMILY's matrix: on the device where plans have packed it, else on the host."""
+        family.matrix.set_values(values if family.plans else values.cpu(), stream=stream_of(values.device))
+
+    def product(self, tokens):
+        """The family that multiplies weights of integers by TOKENS tokens: of 4 bits as they are or, where that is faster,
+        as 8 bits. Compiled code takes what was chosen before."""
+        if self.kind != "s4":
+            return self.forward
+        if tokens not in self.chosen and not torch.compiler.is_compiling():
+            self.chosen[tokens] = self._faster(tokens)
+        return self.chosen.get(tokens, self.forward)
+
+    def widen(self):
+        """The family of the same weights in 8 bits."""
+        if self.wide is None:
+            layer = self.layer()
+            self.wide = _ops.Family("spmm", self._matrix(layer, "s8", _unpair(layer.values.detach())), **self.members)
+        return self.wide
+
+    def _faster(self, tokens):
+        both, sizes = (self.forward, self.widen()), (tokens, 0)
+        times = [family.plan(sizes).info()["microseconds"] or float("inf") for family in both]
+        taken = times[1] < times[0]
+        both[not taken].drop(sizes)
+        return both[taken]
 
 
 class _Product(torch.autograd.Function):
@@ -247,8 +281,13 @@ class SparseLinear(nn.Module):
 
     def tune(self, tokens: int, **options: Any) -> dict[str, Any]:
         """Measures kernels for TOKENS tokens (mcgen.Problem.tune), and takes the fastest from then on."""
-        kernels = self.prepare()
-        return kernels.forward.tune((tokens, 0), **options)
+        kernels, sizes = self.prepare(), (tokens, 0)
+        result = kernels.forward.tune(sizes, **options)
+        if kernels.kind == "s4":
+            kernels.chosen.pop(tokens, None)
+            wide = kernels.widen().tune(sizes, **options)
+            result = min(result, wide, key=lambda r: r["microseconds"] or float("inf"))
+        return result
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         kernels = self._kernels if self._kernels is not None else self.prepare()
@@ -267,13 +306,14 @@ class SparseLinear(nn.Module):
         bias = self.bias.detach() if self.bias is not None else None
         if torch.compiler.is_compiling():
             q, scales, _ = torch.ops.mcgen.quantise(x.detach(), kernels.quantise.key)
-            y = torch.ops.mcgen.spmm(q, kernels.forward.key, scale=self.weight_scale, bias=bias, b_scale=scales.reshape(-1))
+            key = kernels.product(x.shape[0]).key
+            y = torch.ops.mcgen.spmm(q, key, scale=self.weight_scale, bias=bias, b_scale=scales.reshape(-1))
         else:
             kernels.take_values(self.values, False, x.shape[0])
             q, scales = kernels.quantise.execute([x.detach()])
             scales = scales.reshape(-1)
             values = [q, self.weight_scale, scales] if bias is None else [q, self.weight_scale, bias, scales]
-            y = kernels.forward.execute(values)[0]
+            y = kernels.product(x.shape[0]).execute(values)[0]
         return _NoGradient.apply(x, y) if torch.is_grad_enabled() and x.requires_grad else y
 
     def _forward_float(self, kernels, x):

@@ -190,6 +190,24 @@ def test_values_that_are_others(device):
         assert torch.equal(made(x), sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5)(x))
 
 
+def test_four_bits_as_eight(device):
+    """Weights of s4 by the kernels of s8: the same bits, new values and compiled code too."""
+    layer = sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5, weight="s4")
+    x = draw(8, 96, device=device)
+    with torch.no_grad():
+        y = layer(x)
+        kernels = layer.prepare()
+        assert kernels.chosen[8] in (kernels.forward, kernels.wide)
+        for family in (kernels.forward, kernels.widen()):
+            kernels.chosen[8] = family
+            assert torch.equal(layer(x), y)
+        layer.values.copy_(layer.values.flip(0))
+        changed = layer(x)
+        kernels.chosen[8] = kernels.forward
+        assert torch.equal(layer(x), changed) and not torch.equal(changed, y)
+        assert torch.equal(torch.compile(layer, fullgraph=True, backend="aot_eager")(x), changed)
+
+
 @pytest.mark.parametrize("weight", ["f16", "s8"])
 def test_open_shapes(device, weight):
     """One kernel for all numbers of tokens, with the same results."""
