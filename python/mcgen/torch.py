@@ -123,6 +123,19 @@ class _Op:
     def fake_out(self, *args, out, **kwargs):
         pass
 
+    def cast(self, *args, **kwargs):
+        """Under autocast: floating-point tensors get the types of the family's operands."""
+        args = [*args, *(kwargs.get(n, d) for n, d in zip(self.names[len(args):], self.defaults[len(args):]))]
+        family = family_of(args[self.key_place])
+        for i, (name, value) in enumerate(zip(self.names, args)):
+            if isinstance(value, torch.Tensor) and value.is_floating_point():
+                dtype = DTYPES[family.type_of(self.operator.operand(name))]
+                args[i] = value.to(dtype) if dtype.is_floating_point else value
+        key = torch._C.DispatchKey
+        keys = torch._C.DispatchKeySet(key.AutocastCPU) | torch._C.DispatchKeySet(key.AutocastCUDA)
+        with torch._C._ExcludeDispatchKeyGuard(keys):
+            return getattr(torch.ops.mcgen, self.operator.name)(*args)
+
     def setup(self, ctx, inputs, output):
         """Before backward: keeps what gradients may want."""
         inputs = tuple(inputs) + self.defaults[len(inputs):]
@@ -149,6 +162,8 @@ class _Op:
             library.impl(name, self.run, key)
         torch.library.register_fake(f"mcgen::{name}", self.fake, lib=library)
         if not self.operator.out.in_place:
+            for key in ("AutocastCPU", "AutocastCUDA"):
+                library.impl(name, self.cast, key)
             torch.library.register_autograd(f"mcgen::{name}", self.backward, setup_context=self.setup, lib=library)
         if self.operator.out.in_place or self.computed:
             return

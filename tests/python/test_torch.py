@@ -104,6 +104,22 @@ def test_compile_with_dynamic_tokens(matrix, x, device):
         assert torch.equal(compiled(part), torch.ops.mcgen.spmm(part, family.key) + 1)
 
 
+def test_autocast(matrix, x, device):
+    """Floating-point tensors are cast to what the family takes; factors, which are f32, stay."""
+    family = ops.Family("spmm", matrix, rhs="f16", out="f16", b_major="column", c_major="column", bias="row")
+    bias = torch.randn(64, device=device)
+    want = torch.ops.mcgen.spmm(x, family.key, bias=bias)
+    with torch.autocast(device, dtype=torch.float16):
+        assert torch.equal(torch.ops.mcgen.spmm(x.float(), family.key, bias=bias), want)
+        assert torch.equal(torch.ops.mcgen.spmm(x.double(), family.key, bias=bias.half().float()),
+                           torch.ops.mcgen.spmm(x, family.key, bias=bias.half().float()))
+        leaf = x.float().requires_grad_(True)
+        torch.ops.mcgen.spmm(leaf, family.key, bias=bias).backward(want)
+    assert leaf.grad.dtype == torch.float32 and leaf.grad.abs().sum() > 0
+    with pytest.raises(TypeError, match="must be torch.float16"):
+        torch.ops.mcgen.spmm(x.float(), family.key, bias=bias)
+
+
 def test_export(matrix, x):
     family = ops.Family("spmm", matrix, rhs="f16", out="f16", b_major="column", c_major="column")
 
