@@ -24,6 +24,7 @@ from .operators import OPERATORS
 from .tensors import DTYPES, context_of
 
 _TENSOR = 1  # mc_per
+_PLAIN = {torch.Tensor, torch.nn.Parameter, int, float, type(None)}  # what arguments are where nobody traces
 
 
 class _Op:
@@ -149,11 +150,40 @@ class _Op:
         ctx.mark_non_differentiable(*results[1:])
 
     def backward(self, ctx, gradient, *others):
-        wanted = [n for n, w in zip(self.names, ctx.needs_input_grad) if w]
+        wanted = [n for n, w in zip(self.names, ctx.needs_input_grad[1:]) if w]
         refuse(ctx.family, wanted)
         given = {**ctx.numbers, **dict(zip(ctx.kept, ctx.saved_tensors)), None: gradient.contiguous()}
         found = gradients_of(ctx.family)
-        return tuple([found[n](given) if n in wanted else None for n in self.names])
+        return (None, *(found[n](given) if n in wanted else None for n in self.names))
+
+    def autograd_kernel(self):
+        """What PyTorch calls first, gradients or none. Where there is nothing to differentiate or to trace the op runs at
+        once: torch.library.register_autograd would have it dispatched a second time, which takes 5 us."""
+        op = getattr(torch.ops.mcgen, self.operator.name).default
+        below = torch._C._after_autograd_keyset
+
+        class Differentiable(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, keyset, *args):
+                with torch._C._AutoDispatchBelowAutograd():
+                    results = op.redispatch(keyset & below, *args)
+                self.setup(ctx, args, results)
+                return results
+
+            @staticmethod
+            def backward(ctx, *gradients):
+                return self.backward(ctx, *gradients)
+
+        def kernel(keyset, *args, **kwargs):
+            args = (*args, *(kwargs.get(n, d) for n, d in zip(self.names[len(args):], self.defaults[len(args):])))
+            if torch.is_grad_enabled() and torch._C._any_requires_grad(*args):
+                return Differentiable.apply(keyset, *args)
+            if {*map(type, args)} <= _PLAIN and torch._C._len_torch_dispatch_stack() == 0:
+                return self.run(*args)
+            with torch._C._AutoDispatchBelowAutograd():
+                return op.redispatch(keyset & below, *args)
+
+        return kernel
 
     def register(self, library):
         library.define(self.schema())
@@ -164,7 +194,7 @@ class _Op:
         if not self.operator.out.in_place:
             for key in ("AutocastCPU", "AutocastCUDA"):
                 library.impl(name, self.cast, key)
-            torch.library.register_autograd(f"mcgen::{name}", self.backward, setup_context=self.setup, lib=library)
+            library.impl(name, self.autograd_kernel(), "Autograd", with_keyset=True)
         if self.operator.out.in_place or self.computed:
             return
         library.define(self.out_schema())
