@@ -4,24 +4,12 @@
  * 25 bits under it, added exactly, and the result is rounded to the format of the sum. Exponents are those
  * that the formats' fields say: a product's is the sum of two, so that subnormals count as the smallest
  * normal numbers do. */
-#include "exec.h"
+#include "exec_mma.h"
 #include "format.h"
 
 #include <math.h>
 
-enum { COLUMNS = 8, MAX_ROWS = 16, MAX_DEPTH = 32, KEPT_BITS = 25 };
-
-struct operand {
-    double value[MAX_ROWS][MAX_DEPTH];
-    int exponent[MAX_ROWS][MAX_DEPTH];
-};
-
-/* A sum's format, how many products it has, and how many of them a step adds. */
-struct sum_rule {
-    unsigned type;
-    int depth, step;
-    bool c_last; /* C is not in the first step, but added at the end */
-};
+enum { KEPT_BITS = 25 };
 
 enum { NO_EXPONENT = -4096 }; /* of a zero: the sum of two, one of them this, is below that of any product */
 
@@ -33,23 +21,33 @@ static int exponent_of(double x, int least) {
 
 /* 8-bit elements are widened to f16 before sm_90 multiplies them, two of each four first, so that they are
    added in two steps: those two have the first half of the places. */
-static int place(int bits, int depth, int chunk, int lane, int i) {
+int sim_mma_place(int bits, int depth, int chunk, int lane, int i) {
     if (bits == 8) return i / 2 * (depth / 2) + chunk * 8 + lane % 4 * 2 + i % 2;
     int count = 32 / bits;
     return chunk * 4 * count + lane % 4 * count + i;
 }
 
+/* The least exponent of elements of TYPE, for which 8-bit ones are widened to f16. */
+static int least_of(unsigned type) {
+    return sim_least_exponent(sim_format_of(sim_types[type].bytes == 1 ? SIM_f16 : type));
+}
+
+void sim_mma_put(struct sim_operand *to, int row, int at, unsigned type, uint32_t bits) {
+    const double x = sim_decode(sim_format_of(type), bits);
+    to->value[row][at] = x;
+    to->exponent[row][at] = exponent_of(x, least_of(type));
+}
+
 /* The elements of a register are of one row: see exec_mma.c. */
 static void unpack(const struct sim_warp *warp, const struct sim_value *value, unsigned type, int first_row,
-                   int chunk, int depth, struct operand *to) {
+                   int chunk, int depth, struct sim_operand *to) {
     const uint32_t *lanes = sim_source(warp, value);
     const struct sim_format *format = sim_format_of(type);
-    int bits = 8 * sim_types[type].bytes, count = 32 / bits;
-    int least = sim_least_exponent(bits == 8 ? sim_format_of(SIM_f16) : format);
+    int bits = 8 * sim_types[type].bytes, count = 32 / bits, least = least_of(type);
     uint32_t ones = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
     SIM_EACH_LANE(l) {
         for (int i = 0; i < count; i++) {
-            int row = first_row + l / 4, at = place(bits, depth, chunk, l, i);
+            int row = first_row + l / 4, at = sim_mma_place(bits, depth, chunk, l, i);
             double x = sim_decode(format, lanes[l] >> bits * i & ones);
             to->value[row][at] = x;
             to->exponent[row][at] = exponent_of(x, least);
@@ -94,8 +92,8 @@ static uint32_t round_to_f16(double x) {
     return bits == 0x8000 ? 0 : bits;
 }
 
-static uint32_t element(const struct operand *a, int row, const struct operand *b, int column,
-                        uint32_t c_bits, const struct sum_rule *rule) {
+uint32_t sim_mma_element(const struct sim_operand *a, int row, const struct sim_operand *b, int column,
+                         uint32_t c_bits, const struct sim_sum_rule *rule) {
     const struct sim_format *format = sim_format_of(rule->type);
     uint32_t bits = rule->c_last ? 0 : c_bits;
     for (int k = 0; k < rule->depth; k += rule->step) {
@@ -110,8 +108,9 @@ static uint32_t element(const struct operand *a, int row, const struct operand *
 }
 
 /* Accumulators: of f32, a register a column; of f16, a register holds two. */
-static void add_products(struct sim_warp *warp, const struct sim_insn *insn, const struct operand *a,
-                         const struct operand *b, const struct sim_value *c, const struct sum_rule *rule) {
+static void add_products(struct sim_warp *warp, const struct sim_insn *insn, const struct sim_operand *a,
+                         const struct sim_operand *b, const struct sim_value *c,
+                         const struct sim_sum_rule *rule) {
     int columns = rule->type == SIM_f16 ? 2 : 1;
     for (int reg = 0; reg < insn->destination_count; reg++) {
         const uint32_t *lanes = sim_source(warp, &c[reg]);
@@ -120,22 +119,26 @@ static void add_products(struct sim_warp *warp, const struct sim_insn *insn, con
             for (int i = 0; i < columns; i++) {
                 int at = reg * columns + i, row = l / 4 + at / 2 * 8, column = l % 4 * 2 + at % 2;
                 uint32_t bits = columns == 2 ? lanes[l] >> 16 * i & 0xffff : lanes[l];
-                r[l] |= element(a, row, b, column, bits, rule) << 16 * i;
+                r[l] |= sim_mma_element(a, row, b, column, bits, rule) << 16 * i;
             }
         }
         sim_put(warp, &insn->value[reg], r, sizeof *r, SIM_FULL_MASK);
     }
 }
 
+struct sim_sum_rule sim_sum_rule_of(unsigned a_type, unsigned type, int depth) {
+    const bool is_byte = sim_types[a_type].bytes == 1;
+    return (struct sim_sum_rule){type, depth, is_byte ? depth / 2 : depth, is_byte};
+}
+
 /* The operands' registers say how deep the product is. */
 static void mma(struct sim_warp *warp, const struct sim_insn *insn, unsigned a_type, unsigned b_type,
                 unsigned type) {
-    struct operand a, b;
+    struct sim_operand a, b;
     const struct sim_value *value = &insn->value[insn->destination_count];
     int chunks = (insn->value_count - 2 * insn->destination_count) / 3,
         depth = chunks * 16 / sim_types[a_type].bytes;
-    bool is_byte = sim_types[a_type].bytes == 1;
-    struct sum_rule rule = {type, depth, is_byte ? depth / 2 : depth, is_byte};
+    const struct sim_sum_rule rule = sim_sum_rule_of(a_type, type, depth);
     for (int k = 0; k < chunks; k++)
         for (int block = 0; block < 2; block++) unpack(warp, value++, a_type, block * 8, k, depth, &a);
     for (int k = 0; k < chunks; k++) unpack(warp, value++, b_type, 0, k, depth, &b);

@@ -88,6 +88,8 @@ static const struct word release_words[] = {{"release", 0}, {"relaxed", 1}, {NUL
 
 static const struct word acquire_words[] = {{"acquire", 0}, {"relaxed", 1}, {NULL, 0}};
 
+static const struct word sparse_words[] = {{"sp", 0}, {"sp::ordered_metadata", SIM_ORDERED}, {NULL, 0}};
+
 static const struct word modifier_words[] = {
     {"sat", SIM_SAT},      {"satfinite", SIM_SATFINITE}, {"uni", SIM_UNI},
     {"ftz", SIM_FTZ},      {"aligned", SIM_ALIGNED},     {"relu", SIM_RELU},
@@ -114,6 +116,12 @@ static bool take_word(const struct word *words, const struct sim_token *token, u
 static bool take_flag(const struct word *words, const struct sim_token *token, bool *flag) {
     const struct word *word = find_word(words, token);
     if (word) *flag = word->value;
+    return word != NULL;
+}
+
+static bool take_sparse(const struct sim_token *token, struct sim_insn *insn) {
+    const struct word *word = find_word(sparse_words, token);
+    if (word) insn->modifiers |= (uint16_t)word->value;
     return word != NULL;
 }
 
@@ -157,6 +165,7 @@ static bool take_class(char class, const struct sim_token *token, struct sim_ins
     case 'w': return take_flag(release_words, token, &insn->relaxed);
     case 'a': return take_flag(acquire_words, token, &insn->relaxed);
     case 'm': return take_word(matrix_words, token, &insn->vector);
+    case 'O': return take_sparse(token, insn);
     case 'i': return take_either(SIM_s8, SIM_u8, token, &insn->type2);
     case 'I': return take_either(SIM_s8, SIM_u8, token, &insn->type3);
     case 'k': return take_either(SIM_s4, SIM_u4, token, &insn->type2);

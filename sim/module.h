@@ -78,7 +78,8 @@ enum sim_modifier {
     SIM_TRANSPOSED = 128,   /* .trans */
     SIM_CACHE_POLICY = 256, /* .L2::cache_hint, which brings an operand */
     SIM_NOINC = 512,
-    SIM_READ_ONLY = 1024 /* .read of cp.async.bulk.wait_group */
+    SIM_READ_ONLY = 1024, /* .read of cp.async.bulk.wait_group */
+    SIM_ORDERED = 2048    /* ::ordered_metadata */
 };
 
 enum sim_value_kind {
