@@ -273,9 +273,9 @@ typedef struct mc_matrix_info {
 /* Fills INFO, whose size is set. */
 MC_API mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_diag *diag);
 
-/* Writes the matrix, with its newest values, as mc_matrix_config has it: ROW_PTR [rows / vec + 1], COL_IDX
-   [vectors], VALUES, vec elements a vector; any of them may be NULL. Streams that new values were put on
-   must be done. */
+/* Writes the matrix, with its newest values, as mc_matrix_config has it, but for patterns, which are one:
+   ROW_PTR [rows / vec + 1], COL_IDX [vectors], VALUES, vec elements a vector; any of them may be NULL.
+   Streams that new values were put on must be done. */
 MC_API mc_status mc_matrix_read(mc_matrix *matrix, int32_t *row_ptr, int32_t *col_idx, void *values,
                                 mc_diag *diag);
 

@@ -157,13 +157,12 @@ class Family:
         return (1, operand.count or (1, 1, values.get("m"), values.get("n"))[per])
 
     def _sampled_shape(self, operand, sizes):
-        """That of one product's vectors. In strides it is known by a plan, of whatever sizes."""
-        if self.numbers.get("order", 0) == 0:
-            return (self.matrix.vectors, self.matrix.vec)
-        if not self._plans and not all(isinstance(s, int) for s in sizes):
-            raise ValueError(f"{self.operator.name}: call the family once before it is traced with sizes that are open")
-        plan = next(iter(self._plans.values())) if self._plans else self.plan(sizes)
-        return next(o for o in plan.operands if o.name == operand.name).shape[-2:]
+        """That of one product's vectors: bcrs, or strides of so many slots. With patterns a plan knows it."""
+        order = self.numbers.get("order", 0)
+        if order and self.matrix.patterns:
+            plan = self.plan(sizes)
+            return next(o for o in plan.operands if o.name == operand.name).shape[-2:]
+        return (self.matrix.strided_rows(order), order) if order else (self.matrix.vectors, self.matrix.vec)
 
     def _is_computed(self, operand):
         return operand.computed is not None and self.numbers.get(operand.computed, 0) != 0

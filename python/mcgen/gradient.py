@@ -34,18 +34,9 @@ def _places(matrix, order, device):
     return known[order, device]
 
 
-def _rows_of(matrix, order) -> int:
-    """Rows of such an array."""
-    if order not in matrix.__dict__.setdefault("_rows", {}):
-        row_ptr = matrix.read()[0]
-        counts = (row_ptr[i + 1] - row_ptr[i] for i in range(len(row_ptr) - 1))
-        matrix._rows[order] = sum(-(-count // order) for count in counts) * matrix.vec
-    return matrix._rows[order]
-
-
 def _reordered_shape(values, family, order, back):
     matrix = family_of(family).matrix
-    shape = (matrix.vectors, matrix.vec) if back else (_rows_of(matrix, order), order)
+    shape = (matrix.vectors, matrix.vec) if back else (matrix.strided_rows(order), order)
     return (*values.shape[:-2], *shape)
 
 
@@ -71,7 +62,8 @@ def _own_values(like, family):
     if kept is None or kept[0] != matrix.version or kept[1].device != like.device:
         if like.is_cuda:
             torch.cuda.synchronize(like.device)
-        values = torch.frombuffer(matrix.read()[2], dtype=DTYPES[matrix.type])
+        dtype, values = DTYPES[matrix.type], matrix.read()[2]
+        values = torch.frombuffer(values, dtype=dtype) if values else torch.empty(0, dtype=dtype)
         kept = matrix._own = (matrix.version, values.reshape(matrix.vectors, matrix.vec).to(like.device))
     return kept[1].clone()
 
@@ -90,6 +82,7 @@ def register(library):
 
     def setup(ctx, inputs, output):
         ctx.family, ctx.order, ctx.back = inputs[1:]
+        ctx.owner = family_of(ctx.family)
 
     def backward(ctx, gradient):
         return torch.ops.mcgen._reorder(gradient, ctx.family, ctx.order, not ctx.back), None, None, None
@@ -172,8 +165,9 @@ class Gradient:
         turned = self.family.turned(operand) ^ source["transposed"] ^ self.other.turned(target)
         return tensor.transpose(-1, -2).contiguous() if turned else tensor.contiguous()
 
-    def __call__(self, given):
-        """The gradient. GIVEN: the call's operands and its output by their names; None: the output's gradient."""
+    def __call__(self, given, shape):
+        """The gradient, of SHAPE. GIVEN: what it reads of the call's operands and its output, by their names; None: the
+        output's gradient."""
         values = {name: self._input(name, given) for name in self.other.names}
         batch = max((v.dim() == 3 and v.shape[0] for v in values.values() if isinstance(v, torch.Tensor)), default=0)
         if batch and any(not o.stride for o in self.other.arrays):  # an operator without batches
@@ -200,7 +194,7 @@ class _Added:
     def __init__(self, family, row):
         self.family, self.of = family, family.operator.operand(row["of"])
 
-    def __call__(self, given):
+    def __call__(self, given, shape):
         gradient = given[None]
         if self.of.kind != "factor":
             return gradient.to(DTYPES[self.family.type_of(self.of)])
@@ -208,7 +202,7 @@ class _Added:
         by_row = self.family.numbers[self.of.per] == words["row"]
         summed = -1 if by_row != self.family.turned(self.family.operator.out) else -2
         made = gradient.float().sum((summed, 0) if gradient.dim() == 3 else summed)
-        return made.reshape(given[self.of.name].shape)
+        return made.reshape(shape)
 
 
 def gradients_of(family) -> dict:

@@ -44,7 +44,7 @@ class Matrix(Handle):
     """
 
     def __init__(self, handle, context):
-        self._handle, self.context, self.version = handle, context, 0
+        self._handle, self.context, self.version, self.patterns = handle, context, 0, 0
         found = _info()
         mcrt.checked("mc_matrix_get_info", c_void_p, c_void_p)(handle, byref(found))
         self.rows, self.cols, self.vectors, self.vec = found.rows, found.cols, found.vectors, found.vec
@@ -107,7 +107,9 @@ class Matrix(Handle):
             raise ValueError(f"col_idx has {columns.shape[0]} elements, row_ptr counts {_last(offsets)}")
         config = _config(type=types.VALUES[element], vec=vec, rows=rows, cols=cols, row_ptr=offsets.address,
                          col_idx=columns.address, values=found.address if found else None, patterns=patterns)
-        return cls._make("mc_matrix_create", context, config)
+        made = cls._make("mc_matrix_create", context, config)
+        made.patterns = patterns
+        return made
 
     def read(self) -> tuple[array, array, bytearray]:
         """The matrix in BCRS, with its newest values: row_ptr and col_idx, of int32, and values, bytes that can be written,
@@ -118,6 +120,14 @@ class Matrix(Handle):
         into = [(ctypes.c_char * memoryview(a).nbytes).from_buffer(a) for a in (row_ptr, col_idx, values)]
         mcrt.checked("mc_matrix_read", *[c_void_p] * 4)(self._handle, *into)
         return row_ptr, col_idx[:self.vectors], values[:types.size(self.type, self.vectors * self.vec)]
+
+    def strided_rows(self, order: int) -> int:
+        """Rows of its elements in strides of ORDER slots (16 or 32)."""
+        known = self.__dict__.setdefault("_rows", {})
+        if order not in known:
+            row_ptr = self.read()[0]
+            known[order] = sum(-(-(b - a) // order) for a, b in zip(row_ptr, row_ptr[1:])) * self.vec
+        return known[order]
 
     def set_values(self, values: Any, layout: str = "vectors", *, stream: int = 0) -> None:
         """New values for the same vectors, in place in what all plans of the matrix read.

@@ -58,7 +58,7 @@ def _pair(values):
 
 def _unpair(pairs):
     signed = pairs.view(torch.int8)
-    return torch.stack((signed << 4 >> 4, signed >> 4), 2).reshape(pairs.shape[0], -1)
+    return torch.stack((signed << 4 >> 4, signed >> 4), 2).reshape(pairs.shape[0], 2 * pairs.shape[1])
 
 
 def _identity(values):
@@ -173,7 +173,7 @@ class _NoGradient(torch.autograd.Function):
     """y, which was computed of x by integers: backward fails."""
 
     @staticmethod
-    def forward(context, x, y):
+    def forward(context, x, bias, y):
         return y.view_as(y)
 
     @staticmethod
@@ -294,7 +294,9 @@ class SparseLinear(nn.Module):
         if x.shape[-1] != self.in_features:
             raise ValueError(f"x is {tuple(x.shape)}, must have {self.in_features} features")
         own = self.activations if self.weight_scale is not None else self.values.dtype
-        tokens = x.reshape(-1, self.in_features).to(own).contiguous()
+        if x.numel() == 0:
+            return (x.sum() + self.values.sum() * 0).to(x.dtype).expand(*x.shape[:-1], self.out_features)
+        tokens = x.reshape(-1, self.in_features).to(own).contiguous().resolve_neg()
         if self.weight_scale is not None:
             y = self._forward_integer(kernels, tokens)
         else:
@@ -314,7 +316,8 @@ class SparseLinear(nn.Module):
             scales = scales.reshape(-1)
             values = [q, self.weight_scale, scales] if bias is None else [q, self.weight_scale, bias, scales]
             y = kernels.product(x.shape[0]).execute(values)[0]
-        return _NoGradient.apply(x, y) if torch.is_grad_enabled() and x.requires_grad else y
+        learns = x.requires_grad or (self.bias is not None and self.bias.requires_grad)
+        return _NoGradient.apply(x, self.bias, y) if torch.is_grad_enabled() and learns else y
 
     def _forward_float(self, kernels, x):
         learns = torch.is_grad_enabled() and (x.requires_grad or self.values.requires_grad or

@@ -24,7 +24,7 @@ from .operators import OPERATORS
 from .tensors import DTYPES, context_of
 
 _TENSOR = 1  # mc_per
-_PLAIN = {torch.Tensor, torch.nn.Parameter, int, float, type(None)}  # what arguments are where nobody traces
+_OWN = (torch._C.DispatchKey.CPU, torch._C.DispatchKey.CUDA)  # what is left where nobody traces or transforms
 
 
 class _Op:
@@ -138,23 +138,30 @@ class _Op:
             return getattr(torch.ops.mcgen, self.operator.name)(*args)
 
     def setup(self, ctx, inputs, output):
-        """Before backward: keeps what gradients may want."""
+        """Before backward: keeps what the gradients that are wanted read, and what they must find unchanged."""
         inputs = tuple(inputs) + self.defaults[len(inputs):]
         family, values = self._bound(inputs, {})
         ctx.family = family  # lives as long as its calls
-        ctx.numbers = {n: v for n, v in zip(family.names, values) if not isinstance(v, torch.Tensor)}
-        ctx.kept = [n for n, v in zip(family.names, values) if isinstance(v, torch.Tensor)] + [self.operator.out.name]
+        ctx.version = family.matrix.version if family.matrix is not None else 0
+        ctx.wanted = [n for n, value in zip(self.names, inputs) if isinstance(value, torch.Tensor) and value.requires_grad]
         results = output if isinstance(output, tuple) else (output,)
-        tensors = [v for v in values if isinstance(v, torch.Tensor)]
-        ctx.save_for_backward(*tensors, results[0])
+        given = dict(zip(family.names, values))
+        given[self.operator.out.name] = results[0]
+        read = {i["from"] for row in self.operator.gradients if row["of"] in ctx.wanted for i in row["inputs"]}
+        ctx.numbers = {n: v for n, v in given.items() if not isinstance(v, torch.Tensor)}
+        ctx.shapes = {n: v.shape for n, v in given.items() if isinstance(v, torch.Tensor)}
+        ctx.kept = [n for n, v in given.items() if n in read and isinstance(v, torch.Tensor)]
+        ctx.save_for_backward(*(given[n] for n in ctx.kept))
         ctx.mark_non_differentiable(*results[1:])
 
     def backward(self, ctx, gradient, *others):
         wanted = [n for n, w in zip(self.names, ctx.needs_input_grad[1:]) if w]
         refuse(ctx.family, wanted)
+        if ctx.family.matrix is not None and ctx.family.matrix.version != ctx.version:
+            raise RuntimeError(f"{self.operator.name}: the matrix got new values between the call and its backward")
         given = {**ctx.numbers, **dict(zip(ctx.kept, ctx.saved_tensors)), None: gradient.contiguous()}
         found = gradients_of(ctx.family)
-        return (None, *(found[n](given) if n in wanted else None for n in self.names))
+        return (None, *(found[n](given, ctx.shapes[n]) if n in wanted else None for n in self.names))
 
     def autograd_kernel(self):
         """What PyTorch calls first, gradients or none. Where there is nothing to differentiate or to trace the op runs at
@@ -178,7 +185,7 @@ class _Op:
             args = (*args, *(kwargs.get(n, d) for n, d in zip(self.names[len(args):], self.defaults[len(args):])))
             if torch.is_grad_enabled() and torch._C._any_requires_grad(*args):
                 return Differentiable.apply(keyset, *args)
-            if {*map(type, args)} <= _PLAIN and torch._C._len_torch_dispatch_stack() == 0:
+            if (keyset & below).highestPriorityTypeId() in _OWN and torch._C._len_torch_dispatch_stack() == 0:
                 return self.run(*args)
             with torch._C._AutoDispatchBelowAutograd():
                 return op.redispatch(keyset & below, *args)

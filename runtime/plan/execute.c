@@ -108,14 +108,20 @@ static void put_workspace(execution *x) {
     x->transpose.values[launch->arguments[launch->operator->operand_count - 1].slot] = x->workspace;
 }
 
-/* A kernel that begins early reads the packed arrays before the one ahead of it has ended: not where that
-   one may be writing new values there. */
-static void await_values(execution *x, const void *stream) {
-    matrix_packing *packing = x->plan->packing;
+/* A kernel that begins early reads the packed arrays before the one ahead of it has ended: not where that one
+   may be writing new values there. Whether it is so. */
+static bool await_values(execution *x, const void *stream) {
+    const matrix_packing *packing = x->plan->packing;
     const uintptr_t here = (uintptr_t)stream + 1;
-    if (packing == NULL || atomic_load_explicit(&packing->new_on, memory_order_relaxed) != here) return;
-    atomic_store_explicit(&packing->new_on, 0, memory_order_relaxed);
+    if (packing == NULL || atomic_load_explicit(&packing->new_on, memory_order_relaxed) != here) return false;
     x->launch.overlap = false;
+    return true;
+}
+
+/* An execution on STREAM stands behind the new values: the next ones there need not wait. */
+static void forget_values(matrix_packing *packing, const void *stream) {
+    uintptr_t here = (uintptr_t)stream + 1;
+    atomic_compare_exchange_strong(&packing->new_on, &here, 0);
 }
 
 /* The context is current. */
@@ -161,7 +167,9 @@ mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address worksp
     if (status == MC_OK) status = check_workspace(plan, workspace, diag);
     if (status != MC_OK) return status;
     put_workspace(&x);
-    await_values(&x, stream);
-    if (mc_device_is_current(plan->context->device)) return put(&x, stream, diag);
-    return put_elsewhere(&x, stream, diag);
+    const bool awaits = await_values(&x, stream);
+    const bool is_current = mc_device_is_current(plan->context->device);
+    status = is_current ? put(&x, stream, diag) : put_elsewhere(&x, stream, diag);
+    if (awaits && status == MC_OK) forget_values(plan->packing, stream);
+    return status;
 }

@@ -324,7 +324,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", mc_diag_text(r.diag));
         return 1;
     }
-    int64_t one[1][2] = {{argc > 3 ? atoll(argv[2]) : 0, argc > 3 ? atoll(argv[3]) : 0}};
+    const int64_t one[1][2] = {{argc > 3 ? atoll(argv[2]) : 0, argc > 3 ? atoll(argv[3]) : 0}};
     const int64_t(*problems)[2] = sim ? small : argc > 3 ? one : big;
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
         for (int i = 0; i < (sim ? 2 : argc > 3 ? 1 : 3); i++)

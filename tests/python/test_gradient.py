@@ -216,6 +216,41 @@ def test_gradients_that_there_are_not(case, device):
     assert b.grad.shape == b.shape and gradients.order_of(second, second.operator.operand("values")) == 32
 
 
+def test_what_is_kept(case, device, context):
+    """Outputs may be written to where no gradient reads them; values may not change between call and backward."""
+    _, weight, _ = case
+    matrix = mcgen.Matrix.from_dense(weight, context=context)
+    family = ops.Family("spmm", matrix, rhs="f16", out="f16")
+    b = on(device, K, N)
+    y = torch.ops.mcgen.spmm(b, family.key)
+    assert [t.shape for t in y.grad_fn.saved_tensors] == []
+    torch.relu_(y).sum().backward()
+    assert b.grad.abs().sum() > 0
+    y = torch.ops.mcgen.spmm(b, family.key)
+    matrix.set_values(torch.frombuffer(matrix.read()[2], dtype=torch.float16).reshape(-1, VEC) * 2)
+    with pytest.raises(RuntimeError, match="got new values between the call and its backward"):
+        y.sum().backward()
+
+
+def test_without_vectors(device, context):
+    matrix = mcgen.Matrix.from_dense(torch.zeros(16, 24, dtype=torch.float16), context=context)
+    family = ops.Family("spmm", matrix, rhs="f16", out="f16")
+    b = on(device, 24, 8)
+    y = torch.ops.mcgen.spmm(b, family.key)
+    y.sum().backward()
+    assert not y.any() and not b.grad.any() and b.grad.shape == b.shape
+
+
+def test_keys_that_are_not_skipped(case, device):
+    """Views that are negated, and tensors without data, go through the dispatcher."""
+    matrix, _, _ = case
+    family = ops.Family("spmm", matrix, rhs="f16", out="f16")
+    b = on(device, K, N).detach()
+    y = torch.ops.mcgen.spmm(b, family.key)
+    assert torch.equal(torch.ops.mcgen.spmm(torch._neg_view(b), family.key), -y)
+    assert torch.ops.mcgen.spmm(b.to("meta"), family.key).shape == y.shape
+
+
 def test_opcheck(case, device):
     matrix, _, _ = case
     family = ops.Family("sddmm", matrix, lhs="f16", rhs="f16", out="f16", order="srbcrs32")

@@ -144,7 +144,7 @@ def test_compiled_training(device, bias):
     eager = sparse.SparseLinear.from_linear(linear(device=device, bias=bias), sparsity=0.5)
     layer = copy.deepcopy(eager)
     eager(draw(8, 96, device=device)), layer(draw(8, 96, device=device))
-    compiled = torch.compile(layer, fullgraph=True, backend=backend)
+    compiled = torch.compile(layer, fullgraph=True, backend=backend, dynamic=True if bias else None)
     for step in range(3):
         x = draw(8, 96, device=device, seed=step).requires_grad_(True)
         dy = draw(8, 64, device=device, seed=9 + step)
@@ -188,6 +188,21 @@ def test_values_that_are_others(device):
     with torch.inference_mode():
         made = sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5)
         assert torch.equal(made(x), sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5)(x))
+
+
+@pytest.mark.parametrize("weight", ["f16", "s8", "s4"])
+def test_nothing(device, weight):
+    """No tokens; and no weights."""
+    layer = sparse.SparseLinear.from_linear(linear(device=device), sparsity=0.5, weight=weight)
+    x = torch.empty(2, 0, 96, dtype=torch.float16, device=device, requires_grad=weight == "f16")
+    y = layer(x)
+    assert y.shape == (2, 0, 64) and y.dtype == torch.float16
+    if weight == "f16":
+        y.sum().backward()
+        assert x.grad.shape == x.shape and not layer.values.grad.any()
+    empty = sparse.SparseLinear.from_linear(linear(device=device), sparsity=1.0, weight=weight)
+    with torch.no_grad():
+        assert torch.equal(empty(draw(8, 96, device=device)), empty.bias.half().expand(8, 64))
 
 
 def test_four_bits_as_eight(device):
