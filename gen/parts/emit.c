@@ -29,8 +29,8 @@ thread_place load_thread_place(mc_builder *b, int threads) {
     return p;
 }
 
-void emit_launch_next(mc_builder *b, bool overlap) {
-    if (!overlap) return;
+void emit_launch_next(mc_builder *b, family_overlap overlap) {
+    if (overlap != OVERLAP_ON) return;
     note(b, "the kernel behind this one may start");
     EMIT_BARE(b, launch_dependents);
 }

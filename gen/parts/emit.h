@@ -2,6 +2,7 @@
 #ifndef MC_EMIT_H
 #define MC_EMIT_H
 
+#include "schema/family.h"
 #include "ptx/builder.h"
 
 enum { WORD = 4 }; /* bytes of a register */
@@ -27,9 +28,9 @@ typedef struct thread_place {
 /* THREADS is the number of threads of the block. */
 thread_place load_thread_place(mc_builder *b, int threads);
 
-/* Where the spec lets kernels OVERLAP: the first lets the kernel behind this one start; the second waits for
-   the kernel before this one, which may write INPUTS ("B") and read C. */
-void emit_launch_next(mc_builder *b, bool overlap);
+/* Where the spec lets kernels OVERLAP: the first lets the kernel behind this one start, but for OVERLAP_WAIT;
+   the second waits for the kernel before this one, which may write INPUTS ("B") and read C. */
+void emit_launch_next(mc_builder *b, family_overlap overlap);
 void emit_grid_wait(mc_builder *b, bool overlap, const char *inputs);
 
 #endif

@@ -20,7 +20,7 @@ def order_of(family, operand) -> int:
 
 
 def _places(matrix, order, device):
-    """Where the vectors' elements lie in an array in strides of ORDER slots: int64 [vectors, vec]; and its rows."""
+    """Where the vectors' elements lie in an array in strides of ORDER slots: int64 [vectors, vec]."""
     known = matrix.__dict__.setdefault("_places", {})
     if (order, device) not in known:
         row_ptr = torch.frombuffer(matrix.read()[0], dtype=torch.int32).long()
@@ -30,7 +30,7 @@ def _places(matrix, order, device):
         block = torch.repeat_interleave(torch.arange(counts.numel()), counts)
         slot = torch.arange(matrix.vectors) - row_ptr[:-1][block]
         row = ((first[block] + slot // order) * matrix.vec)[:, None] + torch.arange(matrix.vec)
-        known[order, device] = ((row * order + slot[:, None] % order).to(device), int(strides.sum()) * matrix.vec)
+        known[order, device] = (row * order + slot[:, None] % order).to(device)
     return known[order, device]
 
 
@@ -41,13 +41,13 @@ def _reordered_shape(values, family, order, back):
 
 
 def _reorder(values, family, order, back):
-    places, rows = _places(family_of(family).matrix, order, values.device)
+    places, shape = _places(family_of(family).matrix, order, values.device), _reordered_shape(values, family, order, back)
     flat = values.reshape(*values.shape[:-2], -1)
     if back:
         return flat[..., places]
-    made = flat.new_zeros(*flat.shape[:-1], rows * order)
+    made = flat.new_zeros(*flat.shape[:-1], shape[-2] * shape[-1])
     made[..., places.reshape(-1)] = flat
-    return made.reshape(_reordered_shape(values, family, order, back))
+    return made.reshape(shape)
 
 
 def as_given(values, family):

@@ -82,12 +82,15 @@ class _Op:
         idle = tuple((i, self.defaults[i]) for i in range(len(self.names)) if i not in used)
         return eval(f"lambda args: [{', '.join(takes)}]"), idle
 
+    def _whole(self, args, kwargs):
+        """All arguments in their places, defaults too."""
+        if kwargs:
+            return (*args, *(kwargs.get(n, d) for n, d in zip(self.names[len(args):], self.defaults[len(args):])))
+        return args if len(args) == len(self.names) else args + self.defaults[len(args):]
+
     def _bound(self, args, kwargs):
         """The family, and what its calls take."""
-        if kwargs:
-            args = list(args) + [kwargs.get(n, d) for n, d in zip(self.names[len(args):], self.defaults[len(args):])]
-        elif len(args) < len(self.names):
-            args = args + self.defaults[len(args):]
+        args = self._whole(args, kwargs)
         family = family_of(args[self.key_place])
         if family.operator is not self.operator:
             raise ValueError(f"family {family.key} is of {family.operator.name}, not of {self.operator.name}")
@@ -126,7 +129,7 @@ class _Op:
 
     def cast(self, *args, **kwargs):
         """Under autocast: floating-point tensors get the types of the family's operands."""
-        args = [*args, *(kwargs.get(n, d) for n, d in zip(self.names[len(args):], self.defaults[len(args):]))]
+        args = list(self._whole(args, kwargs))
         family = family_of(args[self.key_place])
         for i, (name, value) in enumerate(zip(self.names, args)):
             if isinstance(value, torch.Tensor) and value.is_floating_point():
@@ -139,7 +142,6 @@ class _Op:
 
     def setup(self, ctx, inputs, output):
         """Before backward: keeps what the gradients that are wanted read, and what they must find unchanged."""
-        inputs = tuple(inputs) + self.defaults[len(inputs):]
         family, values = self._bound(inputs, {})
         ctx.family = family  # lives as long as its calls
         ctx.version = family.matrix.version if family.matrix is not None else 0
@@ -182,7 +184,7 @@ class _Op:
                 return self.backward(ctx, *gradients)
 
         def kernel(keyset, *args, **kwargs):
-            args = (*args, *(kwargs.get(n, d) for n, d in zip(self.names[len(args):], self.defaults[len(args):])))
+            args = self._whole(args, kwargs)
             if torch.is_grad_enabled() and torch._C._any_requires_grad(*args):
                 return Differentiable.apply(keyset, *args)
             if (keyset & below).highestPriorityTypeId() in _OWN and torch._C._len_torch_dispatch_stack() == 0:

@@ -70,13 +70,15 @@ static bool make_room(search *s) {
     return items != NULL;
 }
 
-mc_kernel *candidate_alone(const char *fields) {
-    mc_kernel *alone = NULL;
-    char *changed = fields_change(fields, "overlap=");
-    if (changed != NULL) mc_kernel_outline_fields(changed, &alone, NULL);
+mc_kernel *candidate_changed(const char *fields, const char *changes) {
+    mc_kernel *kernel = NULL;
+    char *changed = fields_change(fields, changes);
+    if (changed != NULL) mc_kernel_outline_fields(changed, &kernel, NULL);
     free(changed);
-    return alone;
+    return kernel;
 }
+
+mc_kernel *candidate_alone(const char *fields) { return candidate_changed(fields, "overlap="); }
 
 static double estimate_of(const search *s, const mc_kernel *kernel) {
     mc_kernel *alone = mc_kernel_contract(kernel)->overlap ? candidate_alone(mc_kernel_fields(kernel)) : NULL;

@@ -44,6 +44,9 @@ mc_status candidates_of(const plan_problem *problem, const candidate_target *tar
                         const spec_sources *sources, candidate_list *list, mc_diag *diag);
 void candidates_free(candidate_list *list);
 
+/* The kernel of FIELDS with CHANGES (base/fields.h) in them, an outline, which the caller
+   destroys. NULL: there is none, or no memory. */
+mc_kernel *candidate_changed(const char *fields, const char *changes);
 /* The kernel of FIELDS as it is behind some other kernel, which does not begin early: `overlap` saves nothing
    there. So estimates and tuning see it. An outline, which the caller destroys; NULL: there is none, or no
    memory. */

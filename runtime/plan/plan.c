@@ -45,18 +45,14 @@ static mc_status ready_kernel(mc_plan *plan, const char *fields, mc_diag *diag) 
 /* Records and estimates are of kernels that begin when the one before has ended. The chosen one, where it and
    the GPU can, waits for that by itself: its launch is then over by the time. */
 static void let_wait(choice *chosen) {
-    mc_kernel *outline = NULL;
-    char *waiting = NULL, *whole = NULL;
     size_t size;
     if (fields_value(chosen->fields, "overlap", strlen("overlap"), &size) != NULL) return;
-    waiting = fields_change(chosen->fields, "overlap=wait");
-    if (waiting != NULL && mc_kernel_outline_fields(waiting, &outline, NULL) == MC_OK)
-        whole = strdup(mc_kernel_fields(outline));
-    mc_kernel_destroy(outline);
-    free(waiting);
-    if (whole == NULL) return;
+    mc_kernel *waiting = candidate_changed(chosen->fields, "overlap=wait");
+    char *fields = waiting != NULL ? strdup(mc_kernel_fields(waiting)) : NULL;
+    mc_kernel_destroy(waiting);
+    if (fields == NULL) return;
     free(chosen->fields);
-    chosen->fields = whole;
+    chosen->fields = fields;
 }
 
 /* The choice becomes the plan's if its kernel can be had. */

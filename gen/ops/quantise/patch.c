@@ -21,7 +21,7 @@ static mc_reg bytes_of(mc_builder *b, const char *name, const char *reg, int64_t
 void quantise_begin(quantise_emitter *e, mc_builder *b, const quantise_plan *plan,
                     const mc_batch_array *arrays) {
     *e = (quantise_emitter){.b = b, .plan = plan};
-    emit_launch_next(b, plan->launches_next);
+    emit_launch_next(b, plan->overlap);
     if (plan->batch) batch_begin(b, arrays, QUANTISE_BATCH_ARRAYS);
     e->x = load_array(b, "x");
     e->c = load_array(b, "c");

@@ -100,11 +100,10 @@ typedef struct quantise_plan {
     quantise_tests tests; /* between the two */
     unsigned shared_static, shared_dynamic;
     int64_t m, n, lda, ldc;
-    int64_t share;      /* columns that a thread block makes of its rows; MC_OPEN: all */
-    int cluster;        /* thread blocks of a cluster, each with a part of the columns of the same rows */
-    int64_t part;       /* columns of such a part; MC_OPEN: not known */
-    bool overlap;       /* the kernel may start while the one before it runs */
-    bool launches_next; /* and the one behind it while this one does */
+    int64_t share; /* columns that a thread block makes of its rows; MC_OPEN: all */
+    int cluster;   /* thread blocks of a cluster, each with a part of the columns of the same rows */
+    int64_t part;  /* columns of such a part; MC_OPEN: not known */
+    family_overlap overlap;
 } quantise_plan;
 
 /* Bytes of COUNT elements of C, which end with a byte. */

@@ -76,7 +76,7 @@ sddmm_problem sddmm_problem_of(const int64_t *point, mc_complaints *complaints) 
         .vec = (int)point[F_VEC],
         .warps = (int)point[F_WARPS],
         .align = (int)point[F_ALIGN],
-        .overlap = point[F_OVERLAP] != 0,
+        .overlap = (family_overlap)point[F_OVERLAP],
         .batch = point[F_BATCH] != 0,
         .m = point[F_M],
         .n = point[F_N],

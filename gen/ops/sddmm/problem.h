@@ -29,7 +29,7 @@ typedef struct sddmm_problem {
     sddmm_layout layout;
     int vec, warps, align;
     int store; /* rows of C that one store takes: 1 or 2 */
-    bool overlap;
+    family_overlap overlap;
     bool batch; /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
     int64_t m, n, k, lda, ldb;
     mc_batch_array batch_arrays[SDDMM_BATCH_ARRAYS];

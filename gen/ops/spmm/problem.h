@@ -17,20 +17,19 @@ typedef struct spmm_plan {
     int vec;              /* V: rows of a row block */
     int64_t m, n, k, ldb, ldc, ldr;
     out_kind output;
-    int align;          /* bytes that B's address is promised to be a multiple of */
-    bool c_columns;     /* C and the residual are column-major */
-    bool batch;         /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
-    bool overlap;       /* the kernel may start while the one before it runs */
-    bool launches_next; /* and the one behind it while this one does */
-    int tile_n;         /* columns of C that a thread block computes */
-    int warps, split;   /* warps that multiply; those that share a row block */
-    int row_blocks;     /* of a thread block: warps / split */
-    int threads;        /* of a thread block */
-    bool guard_rows;    /* the last thread block can have row blocks beyond m */
-    int stride;         /* nonzero vectors that a warp takes at a time */
-    int stride_values;  /* bytes of A's values in a stride */
-    int stride_a_bytes; /* of all of A's packed arrays */
-    int stride_mma;     /* a warp's mma of a stride */
+    int align;      /* bytes that B's address is promised to be a multiple of */
+    bool c_columns; /* C and the residual are column-major */
+    bool batch;     /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
+    family_overlap overlap;
+    int tile_n;            /* columns of C that a thread block computes */
+    int warps, split;      /* warps that multiply; those that share a row block */
+    int row_blocks;        /* of a thread block: warps / split */
+    int threads;           /* of a thread block */
+    bool guard_rows;       /* the last thread block can have row blocks beyond m */
+    int stride;            /* nonzero vectors that a warp takes at a time */
+    int stride_values;     /* bytes of A's values in a stride */
+    int stride_a_bytes;    /* of all of A's packed arrays */
+    int stride_mma;        /* a warp's mma of a stride */
     char value_extent[24]; /* the contract's formula for the bytes of all values */
     char c_doc[OUT_TEXT];  /* what it says of C */
     unsigned shared_bytes;

@@ -165,7 +165,7 @@ static void emit_edge(gather_emitter *e, mc_label edge) {
 static void emit_kernel(gather_emitter *e) {
     mc_builder *b = e->b;
     const gather_plan *plan = e->plan;
-    emit_launch_next(b, plan->base.launches_next);
+    emit_launch_next(b, plan->base.overlap);
     emit_place(e);
     load_shapes(&e->at);
     if (plan->heads) spmm_gather_emit_head(e);

@@ -28,7 +28,7 @@ static void emit_place(ring_emitter *r) {
     mc_builder *b = r->at.b;
     shared_dynamic(b, "ring", 1024);
     b->fills_shared = true;
-    emit_launch_next(b, r->at.plan->launches_next);
+    emit_launch_next(b, r->at.plan->overlap);
     spmm_emit_lane(&r->at);
     spmm_emit_tile_column(&r->at);
     heading(b, "The ring, and how many windows go through it");
