@@ -16,6 +16,7 @@ static const struct form_row rows[] = {
 #include "async.def"
 #include "warp.def"
 #include "matrix.def"
+#include "sparse.def"
 };
 #undef ROW
 
@@ -83,7 +84,7 @@ size_t form_warp_bytes(const struct form *form) {
 
 /* As many as a record of moderate size has room for. */
 static int blocks_of(const struct form *form) {
-    if (form->row->compare == FORM_SUM) return VALUE_SHAPES + 1;
+    if (form_is_matrix(form) && form->row->inputs[0] != 'i') return VALUE_SHAPES + 1;
     bool is_arithmetic =
         form->row->result == 'f' && form->row->inputs[0] == 'f' && form->row->compare == FORM_EXACT;
     size_t room = is_arithmetic ? 256 : 128, blocks = room / form_warp_bytes(form);

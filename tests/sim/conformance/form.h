@@ -35,7 +35,7 @@ struct form_row {
 
 struct form {
     const struct form_row *row;
-    char type[32], code[1024];
+    char type[32], code[2048];
     uint32_t hash; /* of the code and the kinds of inputs: names the form in a record */
     int blocks;    /* warps that a record holds */
 };
