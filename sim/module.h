@@ -7,8 +7,7 @@
 
 enum {
     SIM_LANES = 32,
-    SIM_MAX_VALUES = 20,       /* operands of an instruction, vectors counted by element */
-    SIM_MAX_USES = 24,         /* registers that an instruction reads */
+    SIM_MAX_VALUES = 160,      /* operands of an instruction, vectors counted by element */
     SIM_MAX_REGISTERS = 65535, /* of a function */
     SIM_NO_REGISTER = 0xffff,
     SIM_MAX_SHARED = 227 * 1024, /* bytes a block, static and dynamic */
@@ -128,8 +127,8 @@ struct sim_insn {
     struct sim_value base; /* base of an address; SIM_SINK if the address is the offset alone */
     int64_t offset;
     uint32_t low, high; /* .param: the bytes that the access may touch */
-    struct sim_value value[SIM_MAX_VALUES];
-    uint16_t use[SIM_MAX_USES];
+    struct sim_value *value; /* the operands, destinations first */
+    uint16_t *use;           /* the registers that it reads */
 };
 
 /* Whether a strong access reaches the other blocks of its cluster. */

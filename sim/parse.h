@@ -72,6 +72,8 @@ struct sim_parser {
     struct sim_constant *constant[SIM_BUCKETS];
     struct sim_fixup *fixups;
     int code_capacity, register_capacity;
+    struct sim_value value[SIM_MAX_VALUES]; /* of the instruction in work, as sim_insn has them */
+    uint16_t use[SIM_MAX_VALUES];
     uint32_t special_at[SIM_SPECIAL_COUNT];
     uint16_t special_reg[SIM_SPECIAL_COUNT];
     uint32_t dynamic_align;

@@ -1,6 +1,15 @@
 /* One statement of a function's body that is an instruction. */
 #include "parse.h"
 
+#include <string.h>
+
+/* A copy of BYTES that lives as long as the module; NULL after a fault. */
+static void *keep_copy(struct sim_parser *p, const void *from, size_t bytes) {
+    void *copy = sim_keep(p, bytes + 1);
+    if (copy && bytes) memcpy(copy, from, bytes);
+    return copy;
+}
+
 bool sim_append_insn(struct sim_parser *p, const struct sim_insn *insn) {
     ptxsim_function *f = p->function;
     void *code = f->code;
@@ -8,8 +17,11 @@ bool sim_append_insn(struct sim_parser *p, const struct sim_insn *insn) {
         return sim_error(p, PTXSIM_UNSUPPORTED, insn->line, "more than %d instructions", SIM_MAX_INSNS);
     if (!sim_grow(p, &code, f->code_count, &p->code_capacity, sizeof *f->code)) return false;
     f->code = code;
-    f->code[f->code_count++] = *insn;
-    return true;
+    struct sim_insn *kept = &f->code[f->code_count++];
+    *kept = *insn;
+    kept->value = keep_copy(p, insn->value, insn->value_count * sizeof *insn->value);
+    kept->use = keep_copy(p, insn->use, insn->use_count * sizeof *insn->use);
+    return kept->value && kept->use;
 }
 
 /* @p or @!p */
@@ -44,7 +56,8 @@ static bool parse_opcode(struct sim_parser *p, struct sim_opcode *opcode) {
 }
 
 bool sim_parse_instruction(struct sim_parser *p) {
-    struct sim_insn insn = {.line = p->token.line, .base = {.kind = SIM_SINK}};
+    struct sim_insn insn = {
+        .line = p->token.line, .base = {.kind = SIM_SINK}, .value = p->value, .use = p->use};
     struct sim_opcode opcode;
     char message[192];
     if (!parse_guard(p, &insn) || !parse_opcode(p, &opcode)) return false;

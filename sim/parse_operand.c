@@ -116,7 +116,7 @@ static bool parse_special(struct sim_parser *p, const struct sim_token *name, st
 
 static bool add_use(struct sim_parser *p, struct sim_insn *insn, const struct sim_value *value) {
     if (value->kind != SIM_REGISTER) return true;
-    if (insn->use_count == SIM_MAX_USES) return sim_error(p, PTXSIM_PARSE, insn->line, "too many operands");
+    if (insn->use_count == SIM_MAX_VALUES) return sim_error(p, PTXSIM_PARSE, insn->line, "too many operands");
     insn->use[insn->use_count++] = value->reg;
     return true;
 }
