@@ -33,23 +33,23 @@ SIM_INLINE void integers(struct sim_warp *warp, const struct sim_insn *insn, int
     const int count = 128 / bits, sums = insn->destination_count;
     struct integer_tile tile;
     uint32_t sum[SIM_PRODUCT_ROWS * COLUMNS];
-    sim_places places;
     tile.b.columns = COLUMNS;
-    for (int i = 0; i < count * chunks; i++) places[i] = (uint8_t)i;
     for (int chunk = 0; chunk < chunks; chunk++)
-        for (int row = 0; row < 8; row++)
-            for (int i = 0; i < count; i++) {
-                const int k = chunk * count + i;
-                for (int block = 0; block < blocks; block++)
-                    tile.a[block * 8 + row][k] = sim_integer_of(
-                        insn->type2, element_of(sim_source(warp, &a[chunk * blocks + block]), bits, row, i));
-                tile.b.value[k * COLUMNS + row] =
-                    sim_integer_of(insn->type3, element_of(sim_source(warp, &b[chunk]), bits, row, i));
+        for (int row = 0; row < 8; row++) {
+            for (int block = 0; block < blocks; block++) {
+                const uint32_t *lanes = sim_source(warp, &a[chunk * blocks + block]);
+                int32_t *to = tile.a[block * 8 + row] + chunk * count;
+                for (int i = 0; i < count; i++)
+                    to[i] = sim_integer_of(insn->type2, element_of(lanes, bits, row, i));
             }
+            const uint32_t *lanes = sim_source(warp, &b[chunk]);
+            for (int i = 0; i < count; i++)
+                tile.b.value[(chunk * count + i) * COLUMNS + row] =
+                    sim_integer_of(insn->type3, element_of(lanes, bits, row, i));
+        }
     sim_accumulator_read(warp, b + chunks, sums, false, COLUMNS, sum);
-    for (int row = 0; row < 8 * blocks; row++)
-        sim_multiply_integers(tile.a[row], count * chunks, &tile.b, places, insn->modifiers & SIM_SATFINITE,
-                              (int32_t *)&sum[row * COLUMNS]);
+    sim_multiply_integers(tile.a, 8 * blocks, count * chunks, &tile.b, NULL, insn->modifiers & SIM_SATFINITE,
+                          (int32_t *)sum);
     sim_accumulator_write(warp, insn->value, sums, false, COLUMNS, sum);
     sim_mma_count(warp, insn, bits, false, blocks, chunks);
 }
@@ -79,26 +79,34 @@ static int place_of(int bits, int depth, int chunk, int i) {
     return chunk * 128 / bits + i;
 }
 
-static void unpack(const struct sim_warp *warp, const struct sim_value *a, const struct sim_value *b,
-                   int chunks, const unsigned type[2], int depth, struct real_tile *tile) {
-    const int bits = 8 * sim_types[type[0]].bytes;
-    for (int row = 0; row < SIM_PRODUCT_ROWS; row++) {
-        tile->a[row].special = false;
-        tile->a[row].widened = bits == 8;
+/* The elements of ROW that the registers at VALUE, STRIDE apart, have, in the order of the sum. */
+static void gather(const struct sim_warp *warp, const struct sim_value *value, int stride, int chunks, int bits,
+                   int row, uint32_t *elements) {
+    const int count = 128 / bits;
+    for (int chunk = 0; chunk < chunks; chunk++) {
+        const uint32_t *lanes = sim_source(warp, &value[chunk * stride]);
+        for (int i = 0; i < count; i++)
+            elements[place_of(bits, chunks * count, chunk, i)] = element_of(lanes, bits, row, i);
     }
+}
+
+static void unpack(const struct sim_warp *warp, const struct sim_value *a, const struct sim_value *b,
+                   int chunks, const unsigned type[2], struct real_tile *tile) {
+    const int bits = 8 * sim_types[type[0]].bytes, depth = chunks * 128 / bits;
+    uint32_t elements[SIM_REAL_DEPTH];
     tile->b.columns = COLUMNS;
     tile->b.special = false;
     tile->b.widened = bits == 8;
-    for (int chunk = 0; chunk < chunks; chunk++)
-        for (int row = 0; row < 8; row++)
-            for (int i = 0; i < 128 / bits; i++) {
-                const int place = place_of(bits, depth, chunk, i);
-                for (int block = 0; block < 2; block++)
-                    sim_real_row_put(&tile->a[block * 8 + row], place, type[0],
-                                     element_of(sim_source(warp, &a[2 * chunk + block]), bits, row, i));
-                sim_reals_put(&tile->b, place, row, type[1],
-                              element_of(sim_source(warp, &b[chunk]), bits, row, i));
-            }
+    for (int row = 0; row < SIM_PRODUCT_ROWS; row++) {
+        tile->a[row].special = false;
+        tile->a[row].widened = bits == 8;
+        gather(warp, a + row / 8, 2, chunks, bits, row % 8, elements);
+        sim_row_put(&tile->a[row], 0, type[0], elements, depth);
+    }
+    for (int column = 0; column < COLUMNS; column++) {
+        gather(warp, b, 1, chunks, bits, column, elements);
+        sim_column_put(&tile->b, 0, column, type[1], elements, depth);
+    }
 }
 
 /* The operands' registers say how deep the product is. */
@@ -110,12 +118,9 @@ static void reals(struct sim_warp *warp, const struct sim_insn *insn, unsigned a
     const struct sim_sum_rule rule = sim_mma_rule(a_type, type, depth);
     struct real_tile tile;
     uint32_t sum[SIM_PRODUCT_ROWS * COLUMNS];
-    sim_places places;
-    for (int i = 0; i < depth; i++) places[i] = (uint8_t)i;
-    unpack(warp, a, b, chunks, (const unsigned[]){a_type, b_type}, depth, &tile);
+    unpack(warp, a, b, chunks, (const unsigned[]){a_type, b_type}, &tile);
     sim_accumulator_read(warp, b + chunks, sums, type == SIM_f16, COLUMNS, sum);
-    for (int row = 0; row < SIM_PRODUCT_ROWS; row++)
-        sim_multiply_reals(&rule, &tile.a[row], &tile.b, places, &sum[row * COLUMNS]);
+    sim_multiply_reals(&rule, tile.a, SIM_PRODUCT_ROWS, &tile.b, NULL, sum);
     sim_accumulator_write(warp, insn->value, sums, type == SIM_f16, COLUMNS, sum);
     sim_mma_count(warp, insn, 8 * sim_types[a_type].bytes, true, 2, chunks);
 }

@@ -60,7 +60,7 @@ static void count(struct sim_warp *warp, const struct sim_insn *insn, const stru
 void sim_mma_sparse(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     struct sparse s;
     struct sim_integers b;
-    int32_t a[SIM_PRODUCT_KEPT];
+    int32_t a[SIM_PRODUCT_ROWS][SIM_PRODUCT_KEPT];
     uint32_t sum[SIM_PRODUCT_ROWS * COLUMNS];
     (void)mask;
     if (!read_operands(warp, insn, insn->type2, &s)) return;
@@ -69,12 +69,11 @@ void sim_mma_sparse(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
         for (int column = 0; column < COLUMNS; column++)
             b.value[k * COLUMNS + column] = sim_integer_of(insn->type3, element_of_b(warp, &s, column, k));
     sim_accumulator_read(warp, s.c, s.sums, false, COLUMNS, sum);
-    for (int row = 0; row < SIM_PRODUCT_ROWS; row++) {
+    for (int row = 0; row < SIM_PRODUCT_ROWS; row++)
         for (int i = 0; i < s.depth / 2; i++)
-            a[i] = sim_integer_of(insn->type2, element_of_a(warp, &s, row, i));
-        sim_multiply_integers(a, s.depth / 2, &b, s.places[row], insn->modifiers & SIM_SATFINITE,
-                              (int32_t *)&sum[row * COLUMNS]);
-    }
+            a[row][i] = sim_integer_of(insn->type2, element_of_a(warp, &s, row, i));
+    sim_multiply_integers(a, SIM_PRODUCT_ROWS, s.depth / 2, &b, s.places, insn->modifiers & SIM_SATFINITE,
+                          (int32_t *)sum);
     sim_accumulator_write(warp, insn->value, s.sums, false, COLUMNS, sum);
     count(warp, insn, &s, UINT32_MAX);
 }
@@ -89,26 +88,30 @@ static int place_of(const struct sparse *s, int i) {
 static void multiply(struct sim_warp *warp, const struct sim_insn *insn, unsigned a_type, unsigned b_type,
                      unsigned type) {
     struct sparse s;
+    struct sim_real_row a[SIM_PRODUCT_ROWS];
     struct sim_reals b;
-    uint32_t sum[SIM_PRODUCT_ROWS * COLUMNS];
+    sim_places places[SIM_PRODUCT_ROWS];
+    uint32_t elements[SIM_REAL_DEPTH], sum[SIM_PRODUCT_ROWS * COLUMNS];
     if (!read_operands(warp, insn, a_type, &s)) return;
     const struct sim_sum_rule rule = sim_mma_rule(a_type, type, s.depth / 2);
     b.columns = COLUMNS;
     b.special = false;
     b.widened = s.bits == 8;
-    for (int k = 0; k < s.depth; k++)
-        for (int column = 0; column < COLUMNS; column++)
-            sim_reals_put(&b, k, column, b_type, element_of_b(warp, &s, column, k));
+    for (int column = 0; column < COLUMNS; column++) {
+        for (int k = 0; k < s.depth; k++) elements[k] = element_of_b(warp, &s, column, k);
+        sim_column_put(&b, 0, column, b_type, elements, s.depth);
+    }
     sim_accumulator_read(warp, s.c, s.sums, type == SIM_f16, COLUMNS, sum);
     for (int row = 0; row < SIM_PRODUCT_ROWS; row++) {
-        struct sim_real_row a = {.widened = s.bits == 8};
-        sim_places places;
+        a[row].special = false;
+        a[row].widened = s.bits == 8;
         for (int i = 0; i < s.depth / 2; i++) {
-            places[place_of(&s, i)] = s.places[row][i];
-            sim_real_row_put(&a, place_of(&s, i), a_type, element_of_a(warp, &s, row, i));
+            places[row][place_of(&s, i)] = s.places[row][i];
+            elements[place_of(&s, i)] = element_of_a(warp, &s, row, i);
         }
-        sim_multiply_reals(&rule, &a, &b, places, &sum[row * COLUMNS]);
+        sim_row_put(&a[row], 0, a_type, elements, s.depth / 2);
     }
+    sim_multiply_reals(&rule, a, SIM_PRODUCT_ROWS, &b, places, sum);
     sim_accumulator_write(warp, insn->value, s.sums, type == SIM_f16, COLUMNS, sum);
     count(warp, insn, &s, (1u << (s.bits - 1)) - 1);
 }

@@ -5,52 +5,44 @@
 #include <math.h>
 
 /* Columns are worked on eight at a time, by vectors of the compiler's, which it makes of whatever the
-   processor has. */
+   processor has. (As arguments they would have an interface that depends on the processor: so pointers.) */
 enum { WIDE = 8 };
 typedef int32_t wide_int __attribute__((vector_size(4 * WIDE)));
 typedef float wide_float __attribute__((vector_size(4 * WIDE)));
+typedef int64_t wide_long __attribute__((vector_size(8 * WIDE)));
+typedef double wide_double __attribute__((vector_size(8 * WIDE)));
 
 #define SIM_INLINE static inline __attribute__((always_inline))
 
-/* FUNCTION's body is compiled twice on x86, for processors with AVX2 and for all, and the right one is called. */
+/* FUNCTION_body is compiled twice on x86, for processors with AVX2 and for all, and the right one is called. */
 #if defined __x86_64__
-#define BY_PROCESSOR(function, parameters, arguments)                                                        \
-    __attribute__((target("avx2"))) static void function##_avx2 parameters { function##_body arguments; }    \
-    static void function##_plain parameters { function##_body arguments; }                                   \
-    static void function parameters {                                                                        \
-        if (__builtin_cpu_supports("avx2")) function##_avx2 arguments;                                       \
-        else function##_plain arguments;                                                                     \
+#define BY_PROCESSOR(function, job)                                                                          \
+    __attribute__((target("avx2"))) static void function##_avx2(const struct job *j) { function##_body(j); } \
+    static void function##_plain(const struct job *j) { function##_body(j); }                                \
+    static void function(const struct job *j) {                                                              \
+        if (__builtin_cpu_supports("avx2")) function##_avx2(j);                                              \
+        else function##_plain(j);                                                                            \
     }
 #else
-#define BY_PROCESSOR(function, parameters, arguments)                                                        \
-    static void function parameters { function##_body arguments; }
+#define BY_PROCESSOR(function, job)                                                                          \
+    static void function(const struct job *j) { function##_body(j); }
 #endif
 
-SIM_INLINE void load(const void *from, void *wide) { memcpy(wide, from, 4 * WIDE); }
-SIM_INLINE void store(void *to, const void *wide) { memcpy(to, wide, 4 * WIDE); }
+static const sim_places in_order = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                    16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+                                    32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+                                    48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
 
 /* -- Integers -------------------------------------------------------------------------------------------- */
 
-int32_t sim_integer_of(unsigned type, uint32_t bits) {
-    const int32_t sign = type == SIM_s8 ? 128 : type == SIM_s4 ? 8 : 0;
-    return ((int32_t)bits ^ sign) - sign;
-}
-
-SIM_INLINE void dot_integers_body(const int32_t *a, int count, const struct sim_integers *b,
-                                  const uint8_t *places, int32_t *products) {
-    for (int column = 0; column < b->columns; column += WIDE) {
-        wide_int sum = {0}, factor;
-        for (int i = 0; i < count; i++) {
-            load(&b->value[places[i] * b->columns + column], &factor);
-            sum += a[i] * factor;
-        }
-        store(&products[column], &sum);
-    }
-}
-BY_PROCESSOR(dot_integers,
-             (const int32_t *a, int count, const struct sim_integers *b, const uint8_t *places,
-              int32_t *products),
-             (a, count, b, places, products))
+struct integer_job {
+    int32_t (*a)[SIM_PRODUCT_KEPT];
+    int rows, count;
+    const struct sim_integers *b;
+    const sim_places *places;
+    bool saturate;
+    int32_t *sum;
+};
 
 static int32_t accumulate(int32_t c, int32_t product, bool saturate) {
     const int64_t sum = (int64_t)c + product;
@@ -58,33 +50,72 @@ static int32_t accumulate(int32_t c, int32_t product, bool saturate) {
     return (int32_t)(uint32_t)sum;
 }
 
-void sim_multiply_integers(const int32_t *a, int count, const struct sim_integers *b, const sim_places places,
-                           bool saturate, int32_t *sum) {
-    int32_t products[SIM_PRODUCT_COLUMNS];
-    dot_integers(a, count, b, places, products);
-    for (int column = 0; column < b->columns; column++)
-        sum[column] = accumulate(sum[column], products[column], saturate);
+SIM_INLINE void integers_of(const struct integer_job *j, int row, int columns) {
+    const uint8_t *places = j->places ? j->places[row] : in_order;
+    int32_t products[WIDE];
+    for (int column = 0; column < columns; column += WIDE) {
+        wide_int product = {0}, factor;
+        for (int i = 0; i < j->count; i++) {
+            memcpy(&factor, &j->b->value[places[i] * columns + column], sizeof factor);
+            product += j->a[row][i] * factor;
+        }
+        memcpy(products, &product, sizeof products);
+        int32_t *sum = &j->sum[row * columns + column];
+        for (int i = 0; i < WIDE; i++) sum[i] = accumulate(sum[i], products[i], j->saturate);
+    }
+}
+
+SIM_INLINE void multiply_integers_body(const struct integer_job *j) {
+    for (int row = 0; row < j->rows; row++) {
+        if (j->b->columns == WIDE) integers_of(j, row, WIDE);
+        else integers_of(j, row, j->b->columns);
+    }
+}
+BY_PROCESSOR(multiply_integers, integer_job)
+
+void sim_multiply_integers(int32_t (*a)[SIM_PRODUCT_KEPT], int rows, int count, const struct sim_integers *b,
+                           const sim_places *places, bool saturate, int32_t *sum) {
+    const struct integer_job job = {a, rows, count, b, places, saturate, sum};
+    multiply_integers(&job);
 }
 
 /* -- The elements of floats ------------------------------------------------------------------------------ */
 
 enum { NO_EXPONENT = -4096 }; /* of a zero: the sum of two, one of them this, is below that of any product */
+enum { F32_ONE = 127 << 23, F32_FRACTION = (1 << 23) - 1 };
 
-static void put_real(const struct sim_format *f, uint32_t bits, float *fraction, int32_t *exponent,
-                     bool *special) {
-    const int bias = (1 << (f->exponent_bits - 1)) - 1, ones = (1 << f->exponent_bits) - 1;
-    const uint32_t one = 1u << f->fraction_bits;
-    bits >>= f->unused_bits;
-    const int field = (int)(bits >> f->fraction_bits) & ones;
-    const uint32_t rest = bits & (one - 1);
-    const float sign = bits >> (f->exponent_bits + f->fraction_bits) & 1 ? -1.0f : 1.0f;
-    const bool is_special = field == ones && (!f->no_infinity || rest == one - 1);
-    *fraction = sign * (float)(field ? rest + one : rest) / (float)one;
-    *exponent = field ? field - bias : rest ? 1 - bias : NO_EXPONENT;
-    if (!is_special) return;
+static float float_of(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* An infinity, a NaN, a zero or a subnormal number, of the format's smallest exponent and with REST for a
+   fraction. */
+static void put_odd(const struct sim_format *f, int field, uint32_t rest, float sign, float *fraction,
+                    int32_t *exponent, bool *special) {
+    const int least = 2 - (1 << (f->exponent_bits - 1));
+    *fraction = sign * (float)rest / (float)(1u << f->fraction_bits);
+    *exponent = rest ? least : NO_EXPONENT;
+    if (field == 0) return;
     *special = true;
     *exponent = 0;
     *fraction = rest ? NAN : sign * INFINITY;
+}
+
+SIM_INLINE void put_real(const struct sim_format *f, uint32_t bits, float *fraction, int32_t *exponent,
+                         bool *special) {
+    const int ones = (1 << f->exponent_bits) - 1;
+    bits >>= f->unused_bits;
+    const int field = (int)(bits >> f->fraction_bits) & ones;
+    const uint32_t one = 1u << f->fraction_bits, rest = bits & (one - 1),
+                   sign = bits >> (f->exponent_bits + f->fraction_bits) << 31;
+    if (field == 0 || (field == ones && (!f->no_infinity || rest == one - 1))) {
+        put_odd(f, field, rest, sign ? -1.0f : 1.0f, fraction, exponent, special);
+        return;
+    }
+    *fraction = float_of(sign | F32_ONE | rest << (23 - f->fraction_bits));
+    *exponent = field - ones / 2;
 }
 
 /* A subnormal number of a narrower format is a normal f16, as far as that has the exponent. */
@@ -92,15 +123,22 @@ static void widen(float *fraction, int32_t *exponent) {
     for (; fabsf(*fraction) < 1 && *exponent > -14; *exponent -= 1) *fraction *= 2;
 }
 
-void sim_real_row_put(struct sim_real_row *row, int at, unsigned type, uint32_t bits) {
-    put_real(sim_format_of(type), bits, &row->fraction[at], &row->exponent[at], &row->special);
-    if (row->widened) widen(&row->fraction[at], &row->exponent[at]);
+SIM_INLINE void put_all(unsigned type, const uint32_t *bits, int count, float *fraction, int32_t *exponent,
+                        int stride, bool widened, bool *special) {
+    const struct sim_format format = *sim_format_of(type);
+    for (int i = 0; i < count; i++, fraction += stride, exponent += stride) {
+        put_real(&format, bits[i], fraction, exponent, special);
+        if (widened) widen(fraction, exponent);
+    }
 }
 
-void sim_reals_put(struct sim_reals *b, int k, int column, unsigned type, uint32_t bits) {
+void sim_row_put(struct sim_real_row *row, int at, unsigned type, const uint32_t *bits, int count) {
+    put_all(type, bits, count, &row->fraction[at], &row->exponent[at], 1, row->widened, &row->special);
+}
+
+void sim_column_put(struct sim_reals *b, int k, int column, unsigned type, const uint32_t *bits, int count) {
     const int at = k * b->columns + column;
-    put_real(sim_format_of(type), bits, &b->fraction[at], &b->exponent[at], &b->special);
-    if (b->widened) widen(&b->fraction[at], &b->exponent[at]);
+    put_all(type, bits, count, &b->fraction[at], &b->exponent[at], b->columns, b->widened, &b->special);
 }
 
 /* -- The rules of sm_90 ---------------------------------------------------------------------------------- */
@@ -112,7 +150,7 @@ struct sim_sum_rule sim_mma_rule(unsigned a_type, unsigned type, int depth) {
         .type = type, .depth = depth, .step = is_byte ? depth / 2 : depth, .c_last = is_byte, .kept = 25};
 }
 
-/* 8-bit elements are multiplied as they are, and their sums have the bits of a fraction of 13. */
+/* 8-bit elements are multiplied as they are, and their sums have a fraction of 13 bits. */
 struct sim_sum_rule sim_wgmma_rule(unsigned a_type, unsigned type, int depth) {
     const bool is_byte = sim_types[a_type].bytes == 1;
     return (struct sim_sum_rule){.type = type,
@@ -121,62 +159,6 @@ struct sim_sum_rule sim_wgmma_rule(unsigned a_type, unsigned type, int depth) {
                                  .kept = is_byte ? 13 : 25,
                                  .dropped = is_byte && type == SIM_f32 ? 10 : 0};
 }
-
-/* -- A step ---------------------------------------------------------------------------------------------- */
-
-/* Of each column: the largest exponent of a step, and the sum of what its terms are in units of 2^-kept of
-   that, cut off towards zero. */
-struct step {
-    int32_t most[SIM_PRODUCT_COLUMNS], low[SIM_PRODUCT_COLUMNS], high[SIM_PRODUCT_COLUMNS];
-};
-
-/* A becomes the larger of A and B. (Vectors as arguments would have an interface that depends on the
-   processor.) */
-SIM_INLINE void raise(wide_int *a, const wide_int *b) {
-    const wide_int is_larger = *a > *b;
-    *a = (*a & is_larger) | (*b & ~is_larger);
-}
-
-/* 2^(KEPT - the bits by which EXPONENT is below MOST). Far below it does not matter how far. */
-SIM_INLINE void put_unit(wide_float *unit, const wide_int *exponent, const wide_int *most, int kept) {
-    wide_int below = *exponent - *most, least = (wide_int){0} - 64;
-    raise(&below, &least);
-    below = (below + (kept + 127)) << 23;
-    memcpy(unit, &below, sizeof *unit);
-}
-
-/* COUNT products of the row and of eight columns of B that begin at FRACTION and EXPONENT, STRIDE apart. Half
-   of the terms go to another sum each, which cannot pass 2^31 then: a term is below 4 * 2^25. */
-SIM_INLINE void add_products_body(const float *a, const int32_t *a_exponent, int count,
-                                  const struct sim_reals *b, const uint8_t *places, int kept,
-                                  struct step *step) {
-    for (int column = 0; column < b->columns; column += WIDE) {
-        wide_int most, exponent, half[2] = {{0}, {0}};
-        wide_float factor, unit;
-        load(&step->most[column], &most);
-        for (int i = 0; i < count; i++) {
-            load(&b->exponent[places[i] * b->columns + column], &exponent);
-            exponent += a_exponent[i];
-            raise(&most, &exponent);
-        }
-        store(&step->most[column], &most);
-        for (int i = 0; i < count; i++) {
-            const int at = places[i] * b->columns + column;
-            load(&b->exponent[at], &exponent);
-            load(&b->fraction[at], &factor);
-            exponent += a_exponent[i];
-            put_unit(&unit, &exponent, &most, kept);
-            factor *= a[i] * unit;
-            half[i % 2] += __builtin_convertvector(factor, wide_int);
-        }
-        store(&step->low[column], &half[0]);
-        store(&step->high[column], &half[1]);
-    }
-}
-BY_PROCESSOR(add_products,
-             (const float *a, const int32_t *a_exponent, int count, const struct sim_reals *b,
-              const uint8_t *places, int kept, struct step *step),
-             (a, a_exponent, count, b, places, kept, step))
 
 /* -- Results --------------------------------------------------------------------------------------------- */
 
@@ -201,60 +183,184 @@ static uint32_t finish(const struct sim_sum_rule *rule, double x) {
     return isfinite(x) ? bits & ~((1u << rule->dropped) - 1) : bits;
 }
 
-/* C's term, which is below 2 * 2^25, joins the products'. */
-static double total_of(const struct step *step, int column, int kept, float c, int32_t c_exponent) {
-    const int32_t most = step->most[column];
-    if (most < NO_EXPONENT / 2) return 0;
-    const int below = c_exponent - most < -64 ? -64 : c_exponent - most;
-    const int64_t sum = (int64_t)step->low[column] + step->high[column] +
-                        (int64_t)((double)c * sim_power(kept + below));
-    return (double)sum * sim_power(most - kept);
+/* -- A step of eight columns ----------------------------------------------------------------------------- */
+
+struct real_job {
+    const struct sim_sum_rule *rule;
+    const struct sim_real_row *a;
+    int rows;
+    const struct sim_reals *b;
+    const sim_places *places;
+    uint32_t *sum;
+};
+
+/* Where a step is: which products of which row and columns. */
+struct step {
+    const struct sim_real_row *a;
+    const struct sim_reals *b;
+    const uint8_t *places;
+    int column, columns, first;
+    bool special; /* some factor or summand is infinite or a NaN */
+};
+
+/* A becomes the larger of A and B. */
+SIM_INLINE void raise(wide_int *a, const wide_int *b) {
+    const wide_int is_larger = *a > *b;
+    *a = (*a & is_larger) | (*b & ~is_larger);
 }
 
-/* Infinities and NaNs follow the rules of sums; NaN where these do not decide. */
-static double plain_sum(const struct sim_real_row *a, const struct sim_reals *b, const sim_places places,
-                        int first, int count, int column, float c, int32_t c_exponent) {
-    double sum = ldexp((double)c, c_exponent);
-    for (int i = first; i < first + count; i++) {
-        const int at = places[i] * b->columns + column;
-        sum += ldexp((double)a->fraction[i], a->exponent[i]) * ldexp((double)b->fraction[at], b->exponent[at]);
-    }
-    return sum;
+/* 2^(KEPT - the bits by which EXPONENT is below MOST). Far below it does not matter how far. */
+SIM_INLINE void put_unit(wide_float *unit, const wide_int *exponent, const wide_int *most, int kept) {
+    wide_int below = *exponent - *most, least = (wide_int){0} - 64;
+    raise(&below, &least);
+    below = (below + (kept + 127)) << 23;
+    memcpy(unit, &below, sizeof *unit);
 }
 
-/* Products FIRST and on of a step, added to C, bits of the sum's type for each column. */
-static void run_step(const struct sim_sum_rule *rule, const struct sim_real_row *a, const struct sim_reals *b,
-                     const sim_places places, int first, uint32_t *sum) {
-    const struct sim_format *format = sim_format_of(rule->type);
-    float c[SIM_PRODUCT_COLUMNS];
-    int32_t c_exponent[SIM_PRODUCT_COLUMNS];
-    struct step step;
-    bool special = a->special || b->special;
-    for (int column = 0; column < b->columns; column++) {
-        put_real(format, sum[column], &c[column], &c_exponent[column], &special);
-        step.most[column] = c_exponent[column];
+/* The sums so far as fractions and exponents. */
+SIM_INLINE void put_summands(const struct sim_sum_rule *rule, const uint32_t *bits, wide_float *fraction,
+                             wide_int *exponent, bool *special) {
+    float fractions[WIDE];
+    int32_t exponents[WIDE];
+    if (rule->type == SIM_f32) {
+        wide_int word, field;
+        memcpy(&word, bits, sizeof word);
+        field = word >> 23 & 255;
+        const wide_int is_odd = (field == 0) | (field == 255), is_zero = (word & INT32_MAX) == 0;
+        const wide_int odd = is_odd & ~is_zero;
+        int any = 0;
+        for (int i = 0; i < WIDE; i++) any |= odd[i];
+        if (!any) {
+            *exponent = ((field - 127) & ~is_zero) | (is_zero & ((wide_int){0} + NO_EXPONENT));
+            word = ((word & (INT32_MIN | F32_FRACTION)) | F32_ONE) & ~is_zero;
+            memcpy(fraction, &word, sizeof word);
+            return;
+        }
     }
-    add_products(a->fraction + first, a->exponent + first, rule->step, b, places + first, rule->kept, &step);
-    for (int column = 0; column < b->columns; column++) {
-        double plain = 0;
-        if (special)
-            plain = plain_sum(a, b, places, first, rule->step, column, c[column], c_exponent[column]);
-        sum[column] = finish(rule, isfinite(plain)
-                                       ? total_of(&step, column, rule->kept, c[column], c_exponent[column])
-                                       : plain);
+    for (int i = 0; i < WIDE; i++)
+        put_real(sim_format_of(rule->type), bits[i], &fractions[i], &exponents[i], special);
+    memcpy(fraction, fractions, sizeof *fraction);
+    memcpy(exponent, exponents, sizeof *exponent);
+}
+
+/* Adds to TOTAL the products in units of 2^-kept of the largest exponent, MOST, what is less cut off towards
+   zero. Half of the terms go to another sum each, which cannot pass 2^31 then: a term is below 4 * 2^25. */
+SIM_INLINE void add_products(const struct sim_sum_rule *rule, const struct step *s, wide_int *most,
+                             wide_int total[2]) {
+    const int32_t *a_exponent = s->a->exponent + s->first;
+    const float *a = s->a->fraction + s->first;
+    const uint8_t *places = s->places + s->first;
+    wide_int exponent;
+    wide_float factor, unit;
+    for (int i = 0; i < rule->step; i++) {
+        memcpy(&exponent, &s->b->exponent[places[i] * s->columns + s->column], sizeof exponent);
+        exponent += a_exponent[i];
+        raise(most, &exponent);
+    }
+    for (int i = 0; i < rule->step; i++) {
+        const int at = places[i] * s->columns + s->column;
+        memcpy(&exponent, &s->b->exponent[at], sizeof exponent);
+        memcpy(&factor, &s->b->fraction[at], sizeof factor);
+        exponent += a_exponent[i];
+        put_unit(&unit, &exponent, most, rule->kept);
+        factor *= a[i] * unit;
+        total[i % 2] += __builtin_convertvector(factor, wide_int);
     }
 }
 
-void sim_multiply_reals(const struct sim_sum_rule *rule, const struct sim_real_row *a,
-                        const struct sim_reals *b, const sim_places places, uint32_t *sum) {
-    const struct sim_format *format = sim_format_of(rule->type);
-    uint32_t products[SIM_PRODUCT_COLUMNS] = {0}, *to = rule->c_last ? products : sum;
-    for (int first = 0; first < rule->depth; first += rule->step) run_step(rule, a, b, places, first, to);
-    for (int column = 0; rule->c_last && column < b->columns; column++)
-        sum[column] = sim_encode(
-            format,
-            sim_sum(sim_decode(format, sum[column]), sim_decode(format, products[column]), SIM_RN), SIM_RN,
-            false);
+/* VALUE as f32, cut off. False where some are too small or too large for this way. */
+SIM_INLINE bool cut_wide(const struct sim_sum_rule *rule, const wide_double *value, uint32_t *bits) {
+    wide_long words;
+    memcpy(&words, value, sizeof words);
+    const wide_long field = words >> 52 & 2047, is_zero = (words & INT64_MAX) == 0;
+    const wide_long odd = ((field < 1023 - 126) | (field > 1023 + 127)) & ~is_zero;
+    int64_t any = 0;
+    for (int i = 0; i < WIDE; i++) any |= odd[i];
+    if (any || rule->type != SIM_f32) return false;
+    words &= -(INT64_C(1) << (29 + rule->dropped));
+    wide_double cut;
+    memcpy(&cut, &words, sizeof cut);
+    const wide_float result = __builtin_convertvector(cut, wide_float);
+    memcpy(bits, &result, sizeof result);
+    return true;
+}
+
+/* Infinities and NaNs follow the rules of sums. */
+static void put_special(const struct sim_sum_rule *rule, const struct step *s, const float *c,
+                        const int32_t *c_exponent, uint32_t *bits) {
+    for (int column = 0; column < WIDE; column++) {
+        double sum = ldexp((double)c[column], c_exponent[column]);
+        for (int i = s->first; i < s->first + rule->step; i++) {
+            const int at = s->places[i] * s->columns + s->column + column;
+            sum += ldexp((double)s->a->fraction[i], s->a->exponent[i]) *
+                   ldexp((double)s->b->fraction[at], s->b->exponent[at]);
+        }
+        if (!isfinite(sum)) bits[column] = finish(rule, sum);
+    }
+}
+
+SIM_INLINE void run_step(const struct sim_sum_rule *rule, struct step *s, uint32_t *bits) {
+    wide_float c, unit;
+    wide_int c_exponent, most, total[2] = {{0}, {0}};
+    float fractions[WIDE];
+    int32_t exponents[WIDE];
+    double values[WIDE];
+    put_summands(rule, bits, &c, &c_exponent, &s->special);
+    most = c_exponent;
+    add_products(rule, s, &most, total);
+    put_unit(&unit, &c_exponent, &most, rule->kept);
+    memcpy(fractions, &c, sizeof fractions);
+    memcpy(exponents, &c_exponent, sizeof exponents);
+    c *= unit;
+    wide_double value = __builtin_convertvector(__builtin_convertvector(c, wide_int), wide_double) +
+                        __builtin_convertvector(total[0], wide_double) +
+                        __builtin_convertvector(total[1], wide_double);
+    const wide_int none = most < NO_EXPONENT / 2;
+    most = (most & ~none) + (1023 - rule->kept);
+    const wide_long power = __builtin_convertvector(most, wide_long) << 52;
+    wide_double scale;
+    memcpy(&scale, &power, sizeof scale);
+    value *= scale;
+    if (!cut_wide(rule, &value, bits)) {
+        memcpy(values, &value, sizeof values);
+        for (int i = 0; i < WIDE; i++) bits[i] = finish(rule, values[i]);
+    }
+    if (s->special) put_special(rule, s, fractions, exponents, bits);
+}
+
+static uint32_t add_last(unsigned type, uint32_t c, uint32_t products) {
+    const struct sim_format *f = sim_format_of(type);
+    return sim_encode(f, sim_sum(sim_decode(f, c), sim_decode(f, products), SIM_RN), SIM_RN, false);
+}
+
+SIM_INLINE void reals_of(const struct real_job *j, int row, int columns) {
+    const struct sim_sum_rule *rule = j->rule;
+    for (int column = 0; column < columns; column += WIDE) {
+        uint32_t bits[WIDE] = {0}, *sum = &j->sum[row * columns + column];
+        struct step s = {.a = &j->a[row], .b = j->b, .column = column, .columns = columns};
+        s.places = j->places ? j->places[row] : in_order;
+        if (!rule->c_last) memcpy(bits, sum, sizeof bits);
+        for (; s.first < rule->depth; s.first += rule->step) {
+            s.special = s.a->special || s.b->special;
+            run_step(rule, &s, bits);
+        }
+        for (int i = 0; rule->c_last && i < WIDE; i++) bits[i] = add_last(rule->type, sum[i], bits[i]);
+        memcpy(sum, bits, sizeof bits);
+    }
+}
+
+SIM_INLINE void multiply_reals_body(const struct real_job *j) {
+    for (int row = 0; row < j->rows; row++) {
+        if (j->b->columns == WIDE) reals_of(j, row, WIDE);
+        else reals_of(j, row, j->b->columns);
+    }
+}
+BY_PROCESSOR(multiply_reals, real_job)
+
+void sim_multiply_reals(const struct sim_sum_rule *rule, const struct sim_real_row *a, int rows,
+                        const struct sim_reals *b, const sim_places *places, uint32_t *sum) {
+    const struct real_job job = {rule, a, rows, b, places, sum};
+    multiply_reals(&job);
 }
 
 /* -- Accumulators ---------------------------------------------------------------------------------------- */

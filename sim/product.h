@@ -25,11 +25,16 @@ struct sim_integers {
 };
 
 /* The element of TYPE that BITS are. */
-int32_t sim_integer_of(unsigned type, uint32_t bits);
-/* Adds to SUM, of B's columns, the products of the COUNT elements of A's row with the elements of B at their
-   places. With SATURATE each sum is clamped, else it is modulo 2^32. */
-void sim_multiply_integers(const int32_t *a, int count, const struct sim_integers *b, const sim_places places,
-                           bool saturate, int32_t *sum);
+static inline int32_t sim_integer_of(unsigned type, uint32_t bits) {
+    const int32_t sign = type == SIM_s8 ? 128 : type == SIM_s4 ? 8 : 0;
+    return ((int32_t)bits ^ sign) - sign;
+}
+
+/* Adds to SUM, [row][column], the products of the COUNT elements of each of A's ROWS with B's elements at their
+   places, by row; PLACES is NULL: the first meets the first. With SATURATE each sum is clamped, else it is
+   modulo 2^32. */
+void sim_multiply_integers(int32_t (*a)[SIM_PRODUCT_KEPT], int rows, int count, const struct sim_integers *b,
+                           const sim_places *places, bool saturate, int32_t *sum);
 
 /* -- Floats ---------------------------------------------------------------------------------------------- */
 
@@ -62,13 +67,14 @@ struct sim_sum_rule {
 struct sim_sum_rule sim_mma_rule(unsigned a_type, unsigned type, int depth);
 struct sim_sum_rule sim_wgmma_rule(unsigned a_type, unsigned type, int depth);
 
-void sim_real_row_put(struct sim_real_row *row, int at, unsigned type, uint32_t bits);
-void sim_reals_put(struct sim_reals *b, int k, int column, unsigned type, uint32_t bits);
+/* Puts COUNT elements along k, BITS of TYPE, into a row, or into a column of B from K on. */
+void sim_row_put(struct sim_real_row *row, int at, unsigned type, const uint32_t *bits, int count);
+void sim_column_put(struct sim_reals *b, int k, int column, unsigned type, const uint32_t *bits, int count);
 
-/* SUM: for each of B's columns the bits of C, which become those of D. Elements are added in the order of
-   PLACES. */
-void sim_multiply_reals(const struct sim_sum_rule *rule, const struct sim_real_row *a,
-                        const struct sim_reals *b, const sim_places places, uint32_t *sum);
+/* SUM, [row][column]: the bits of C, which become those of D. Elements are added in the order that A's have;
+   PLACES as above. */
+void sim_multiply_reals(const struct sim_sum_rule *rule, const struct sim_real_row *a, int rows,
+                        const struct sim_reals *b, const sim_places *places, uint32_t *sum);
 
 /* -- Accumulators ---------------------------------------------------------------------------------------- */
 
