@@ -111,6 +111,27 @@ bool sim_async_held(struct sim_warp *warp, const struct sim_block *owner, const 
     return !why;
 }
 
+/* The lane that knows most of the bytes that TAG's copy holds. */
+static int lane_that_knows(const struct sim_warp *warp, uint32_t tag) {
+    const struct sim_copy *copy = &warp->block->async->copies[tag];
+    for (int l = 1; copy->kind == SIM_COPY_LOAD && l < SIM_LANES; l++)
+        if (!why_held(warp, warp->block, l, copy, SIM_READ)) return l;
+    return 0;
+}
+
+bool sim_async_touch_together(struct sim_warp *warp, const struct sim_insn *insn, size_t at, unsigned bytes) {
+    const struct sim_async *async = warp->block->async;
+    uint32_t read = 0; /* the last tag that was found readable */
+    for (size_t i = at / SIM_TAG_BYTES; i <= (at + bytes - 1) / SIM_TAG_BYTES; i++) {
+        const uint32_t tag = async->tag[i];
+        if (tag == 0 || tag == read) continue;
+        int lane = why_held(warp, warp->block, 0, &async->copies[tag], SIM_READ) ? lane_that_knows(warp, tag) : 0;
+        if (!sim_async_held(warp, warp->block, insn, lane, tag, i * SIM_TAG_BYTES, SIM_READ)) return false;
+        read = tag;
+    }
+    return true;
+}
+
 /* -- Global memory that copies read or write ------------------------------------------------------------- */
 
 static bool overlaps(const struct sim_copy *copy, uint64_t address, unsigned bytes) {

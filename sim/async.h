@@ -131,6 +131,13 @@ bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, 
 void sim_async_hold(struct sim_async *async, size_t at, unsigned bytes, uint32_t tag);
 void sim_async_let_go(struct sim_async *async, size_t at, unsigned bytes, uint32_t tag);
 
+/* The same as sim_async_touch_shared of a read by all lanes of the warp together: what one of them knows is
+   enough. */
+bool sim_async_touch_together(struct sim_warp *warp, const struct sim_insn *insn, size_t at, unsigned bytes);
+/* wgmma.c: whether bytes may be written that a wgmma in flight may read; false after a fault. */
+bool sim_wgmma_unread(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
+                      int lane, size_t at, unsigned bytes);
+
 /* An access to OWNER's shared memory. */
 static inline bool sim_async_touch_shared(struct sim_warp *warp, const struct sim_block *owner,
                                           const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
@@ -138,6 +145,8 @@ static inline bool sim_async_touch_shared(struct sim_warp *warp, const struct si
     struct sim_async *async = owner->async;
     uint32_t read = 0; /* tags that were found readable */
     async->changes += access != SIM_READ;
+    if (owner->wgmma && access != SIM_READ && !sim_wgmma_unread(warp, owner, insn, lane, at, bytes))
+        return false;
     for (size_t i = at / SIM_TAG_BYTES; i <= (at + bytes - 1) / SIM_TAG_BYTES; i++) {
         uint32_t tag = async->tag[i];
         if (tag == 0 || tag == read) continue;

@@ -158,6 +158,11 @@ bool sim_view_holds(const struct sim_warp *warp, int lane, enum sim_proxy proxy,
     return sim_known_holds(&view_of(warp, lane)->by[proxy], thread, clock);
 }
 
+bool sim_view_holds_some(const struct sim_warp *warp, int lane, int other, uint32_t clock) {
+    const struct sim_known *known = &view_of(warp, lane)->by[SIM_PROXY_GENERIC];
+    return clock <= known->all[other] || clock <= known->some[other];
+}
+
 const struct sim_blocks *sim_view_blocks(const struct sim_warp *warp, int lane) {
     return &view_of(warp, lane)->by[SIM_PROXY_GENERIC].blocks;
 }

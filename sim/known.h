@@ -59,6 +59,8 @@ void sim_view_fence(struct sim_warp *warp, uint32_t mask, bool shared, bool glob
 /* Whether what THREAD did up to CLOCK is known to LANE of WARP, or to the async proxy through it. */
 bool sim_view_holds(const struct sim_warp *warp, int lane, enum sim_proxy proxy, unsigned thread,
                     uint32_t clock);
+/* Whether what some lane of warp OTHER did up to CLOCK is known to LANE. */
+bool sim_view_holds_some(const struct sim_warp *warp, int lane, int other, uint32_t clock);
 /* The blocks that LANE is ordered after. */
 const struct sim_blocks *sim_view_blocks(const struct sim_warp *warp, int lane);
 /* How many phases of an mbarrier LANE knows to have completed. */

@@ -71,6 +71,31 @@ static bool starts_with_one(const char *text, const char *const *starts) {
     return *starts != NULL;
 }
 
+/* Whether INSN has one of the registers that are MARKED; MARK: marks them. */
+static bool has_marked(const struct sim_insn *insn, bool *marked, bool mark) {
+    bool any = false;
+    for (int i = 0; i < insn->value_count; i++) {
+        if (insn->value[i].kind != SIM_REGISTER) continue;
+        any |= marked[insn->value[i].reg];
+        if (mark && sim_types[insn->value[i].type].bytes == 4) marked[insn->value[i].reg] = true;
+    }
+    for (int i = 0; i < insn->use_count; i++) any |= marked[insn->use[i]];
+    return any;
+}
+
+/* Finds the instructions that access accumulators of wgmma or registers that hold its A. */
+static bool mark_fragments(struct sim_launch *launch) {
+    const ptxsim_function *f = launch->function;
+    bool *marked = calloc((size_t)f->register_count + 1, sizeof *marked);
+    if (!marked) return false;
+    for (int i = 0; i < f->code_count; i++)
+        if (launch->traits[i].together) has_marked(&f->code[i], marked, true);
+    for (int i = 0; i < f->code_count; i++)
+        launch->traits[i].fragments = !launch->traits[i].together && has_marked(&f->code[i], marked, false);
+    free(marked);
+    return true;
+}
+
 /* Strong accesses and fences (ISA, "Memory Consistency Model": strong operations, morally strong). */
 static bool set_traits(struct sim_launch *launch) {
     static const char *const strong[] = {"atom",        "red%",       "ld.volatile",
@@ -94,13 +119,15 @@ static bool set_traits(struct sim_launch *launch) {
         t->releases = t->strong && (insn->order == SIM_RELEASE || insn->order == SIM_ACQ_REL);
         t->wide = sim_is_wide(insn);
         t->reaches = sim_reaches_cluster(insn);
+        t->together = insn->exec == sim_wgmma_mma;
+        launch->wgmma |= (insn->op->flags & SIM_OP_WARPGROUP) != 0;
         launch->clustered |= (insn->op->flags & SIM_OP_CLUSTER) != 0;
         launch->ordered |= launch->races && (t->acquires || t->releases || insn->exec == sim_fence);
         bool inside = insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER;
         launch->sequential |= insn->reads_clock || (t->strong && !inside);
     }
     launch->async |= launch->ordered; /* what threads know is told by lane there */
-    return true;
+    return !launch->wgmma || mark_fragments(launch);
 }
 
 /* -- Clusters, one after another or at once ------------------------------------------------------------- */

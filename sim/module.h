@@ -78,7 +78,8 @@ enum sim_modifier {
     SIM_CACHE_POLICY = 256, /* .L2::cache_hint, which brings an operand */
     SIM_NOINC = 512,
     SIM_READ_ONLY = 1024, /* .read of cp.async.bulk.wait_group */
-    SIM_ORDERED = 2048    /* ::ordered_metadata */
+    SIM_ORDERED = 2048,   /* ::ordered_metadata */
+    SIM_SPARSE = 4096     /* .sp of wgmma */
 };
 
 enum sim_value_kind {
@@ -115,6 +116,7 @@ struct sim_insn {
     int reconverge; /* bra: the immediate post-dominator */
     uint8_t type, type2, type3;
     uint8_t space, vector;
+    uint16_t columns, depth; /* N and K of a wgmma's shape */
     uint16_t modifiers;
     uint8_t comparison, combine, rounding;
     uint8_t value_count, destination_count, use_count;

@@ -72,8 +72,17 @@ bool sim_race_ordered(const struct sim_warp *warp, int lane, unsigned thread, ui
     return warp->block->async && sim_view_holds(warp, lane, SIM_PROXY_GENERIC, thread, clock);
 }
 
+/* What a wgmma read, all lanes of its warp have read once they waited: whichever of them makes something known
+   makes this known, too. */
+static bool is_ordered_together(const struct sim_warp *warp, int lane, sim_record r) {
+    const struct sim_trait *traits = warp->block->launch->traits;
+    const int other = (int)(thread_of(r) / SIM_LANES);
+    if (pc_of(r) == LAST_PC || !traits[pc_of(r)].together) return false;
+    return other == warp->index || sim_view_holds_some(warp, lane, other, clock_of(r));
+}
+
 static bool is_ordered_in_block(const struct sim_warp *warp, int lane, sim_record r) {
-    return sim_race_ordered(warp, lane, thread_of(r), clock_of(r));
+    return sim_race_ordered(warp, lane, thread_of(r), clock_of(r)) || is_ordered_together(warp, lane, r);
 }
 
 /* -- The cells ------------------------------------------------------------------------------------------ */
@@ -390,6 +399,32 @@ bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane,
     return true;
 }
 
+/* Whether LANE is ordered after the last write, and the async proxy knows of it through that lane. */
+static bool knows_write(const struct probe *p, sim_record write) {
+    if (collides(p, write)) return false;
+    return write == 0 || block_of(write) != block_of(p->me) ||
+           sim_view_holds(p->warp, p->lane, SIM_PROXY_ASYNC_SHARED, thread_of(write), clock_of(write));
+}
+
+bool sim_race_together(struct sim_warp *warp, const struct sim_insn *insn, size_t at, unsigned bytes) {
+    const struct sim_block *block = warp->block;
+    int shift = block->launch->shared_shift;
+    if (warp->clock.now >= LAST_CLOCK) return true;
+    for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++) {
+        sim_record write = block->shared_cells[i].write;
+        bool known = write == 0;
+        for (int l = 0; l < SIM_LANES && !known; l++) {
+            struct probe p = probe_shared(warp, block, insn, l, SIM_READ);
+            known = knows_write(&p, write);
+        }
+        if (known) continue;
+        struct probe p = probe_shared(warp, block, insn, 0, SIM_READ);
+        if (collides(&p, write)) report(&p, false, write, i << shift);
+        return is_known_to_proxy(&p, write, i << shift) && block->fault.status == PTXSIM_OK;
+    }
+    return true;
+}
+
 /* Whether the access needs no note, since A is only read so far. Of a block that reads and one that writes
    first, one sees the other's mark: hence sequentially consistent. */
 static inline bool is_only_read(struct sim_allocation *a, enum sim_access access) {
@@ -433,7 +468,7 @@ static int shift_of(const ptxsim_function *f, const struct sim_trait *traits, en
         unsigned copied = unit_of_copy(insn);
         if (copied && copied < least) least = copied;
         bool across = space == SIM_SHARED && insn->space == SIM_SHARED_CLUSTER;
-        if (!traits[i].touches || (insn->space != space && !across && insn->space != SIM_GENERIC)) continue;
+        if (!traits[i].touches || traits[i].together || (insn->space != space && !across && insn->space != SIM_GENERIC)) continue;
         if (bytes > 0 && bytes < least) least = bytes;
     }
     return __builtin_ctz(least);

@@ -64,6 +64,10 @@ bool sim_race_ordered(const struct sim_warp *warp, int lane, unsigned thread, ui
 bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
                    enum sim_access access);
 
+/* A read of the async proxy by all lanes of the warp together: what one of them knows is enough. False after a
+   race, or where the last write was not made known to the proxy. */
+bool sim_race_together(struct sim_warp *warp, const struct sim_insn *insn, size_t at, unsigned bytes);
+
 /* Whether the async proxy knows of the block's last writes to bytes of A that it is to read; false after a
    fault. */
 bool sim_race_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
