@@ -151,7 +151,8 @@ bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, 
     for (uint32_t i = 1; i < async->copy_count; i++) {
         const struct sim_copy *copy = &async->copies[i];
         bool store = copy->kind == SIM_COPY_STORE;
-        if ((access == SIM_READ && !store) || !overlaps(copy, address, bytes)) continue;
+        if ((access == SIM_READ && !store) || (insn->reduction && copy->insn->reduction)) continue;
+        if (!overlaps(copy, address, bytes)) continue;
         sim_fault_at(warp, insn, lane, PTXSIM_ASYNC,
                      "%s global 0x%llx, which the copy of line %d %s, and nobody has waited for it",
                      verbs[access], (unsigned long long)address, copy->insn->line,
@@ -194,7 +195,7 @@ bool sim_async_land(struct sim_block *block) {
     struct sim_async *async = block->async;
     while (async->late_first < async->late_count) {
         sim_copy_land(block, next_to_land(block));
-        if (block->fault.status != PTXSIM_OK) return false;
+        if (sim_cluster_has_faulted(block->cluster)) return false;
         if (sim_block_can_run(block)) return true;
     }
     async->late_first = async->late_count = 0;
@@ -229,8 +230,8 @@ bool sim_async_give_up(struct sim_block *block, bool moves) {
 
 /* -- Threads and blocks that end ------------------------------------------------------------------------- */
 
-static void fault_left(struct sim_block *block, const struct sim_copy *copy, int lane, const char *what) {
-    sim_fault_at(&block->warps[copy->warp], copy->insn, lane, PTXSIM_ASYNC, "%s", what);
+static void fault_left(const struct sim_copy *copy, int lane, const char *what) {
+    sim_fault_at(copy->by, copy->insn, lane, PTXSIM_ASYNC, "%s", what);
 }
 
 void sim_async_exit(struct sim_warp *warp, uint32_t mask) {
@@ -240,10 +241,10 @@ void sim_async_exit(struct sim_warp *warp, uint32_t mask) {
         const struct sim_copy *copy = &async->copies[i];
         uint32_t left = copy->flying & ~copy->tracked & mask;
         if (copy->kind == SIM_COPY_LANES && left)
-            fault_left(warp->block, copy, __builtin_ctz(left),
+            fault_left(copy, __builtin_ctz(left),
                        "the thread exits without having waited for this cp.async");
         if (copy->kind == SIM_COPY_STORE && !copy->read && SIM_ACTIVE(mask, copy->lane))
-            fault_left(warp->block, copy, copy->lane,
+            fault_left(copy, copy->lane,
                        "the thread exits without having waited until this bulk copy has read its source");
     }
 }
@@ -255,7 +256,7 @@ bool sim_async_finish(struct sim_block *block) {
         if (copy->kind == SIM_COPY_STORE && !sim_copy_write_back(block, i)) return false;
         bool load = copy->kind == SIM_COPY_LOAD || copy->kind == SIM_COPY_ARRIVAL;
         if (!load || (copy->landed && async->mbarrier[copy->mbarrier].observed > copy->phase)) continue;
-        fault_left(block, copy, copy->lane, "the block ends, and no thread has waited for this copy");
+        fault_left(copy, copy->lane, "the block ends, and no thread has waited for this copy");
         return false;
     }
     return true;

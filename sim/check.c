@@ -1,6 +1,7 @@
 /* What the ISA forbids, or the simulator does not do, beyond the types of operands. */
 #include "format.h"
 #include "parse.h"
+#include "reduce.h"
 
 #include <string.h>
 
@@ -80,6 +81,10 @@ static const char *check_memory(const struct sim_insn *insn) {
     return NULL;
 }
 
+static const char *check_reduction(const struct sim_insn *insn) {
+    return sim_reduces(insn->reduction, insn->type) ? NULL : "a reduction of this type";
+}
+
 /* ISA, "Register Fragments and Shared Memory Matrix Layouts": K is 32 bytes, of a sparse A 64 of B. */
 static const char *check_wgmma(const struct sim_insn *insn) {
     const bool is_integer = sim_types[insn->type2].kind == 'u' || sim_types[insn->type2].kind == 's', sparse = insn->modifiers & SIM_SPARSE;
@@ -104,6 +109,7 @@ const char *sim_check(const struct sim_insn *insn, ptxsim_status *status) {
     if (op->one == sim_set) return check_set(insn);
     if (op->one == sim_cvt) return check_cvt(insn);
     *status = PTXSIM_UNSUPPORTED;
+    if (op->one == sim_bulk_store && insn->reduction) return check_reduction(insn);
     if (op->one == sim_wgmma_mma) return check_wgmma(insn);
     if (op->one == sim_cvt_pack) return check_pack(insn);
     if (op->one == sim_cvt_relu) return check_cvt_relu(insn);

@@ -100,7 +100,7 @@ static bool mark_fragments(struct sim_launch *launch) {
 static bool set_traits(struct sim_launch *launch) {
     static const char *const strong[] = {"atom",        "red%",       "ld.volatile",
                                          "st.volatile", "ld.relaxed", "st.relaxed",
-                                         "ld.acquire",  "st.release", NULL};
+                                         "ld.acquire",  "st.release", "cp.reduce",  NULL};
     const ptxsim_function *f = launch->function;
     launch->traits = calloc((size_t)f->code_count + 1, sizeof *launch->traits);
     if (!launch->traits) return false;
@@ -110,7 +110,7 @@ static bool set_traits(struct sim_launch *launch) {
         struct sim_trait *t = &launch->traits[i];
         t->strong = starts_with_one(name, strong);
         t->touches =
-            insn->space != SIM_PARAM && (t->strong || starts_with(name, "ld") || starts_with(name, "st"));
+            insn->space != SIM_PARAM && !insn->reduction && (t->strong || starts_with(name, "ld") || starts_with(name, "st"));
         t->service = sim_service_of(insn);
         bool async = insn->op->flags & SIM_OP_ASYNC;
         t->touches |= async;
@@ -124,9 +124,10 @@ static bool set_traits(struct sim_launch *launch) {
         launch->clustered |= (insn->op->flags & SIM_OP_CLUSTER) != 0;
         launch->ordered |= launch->races && (t->acquires || t->releases || insn->exec == sim_fence);
         bool inside = insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER;
-        launch->sequential |= insn->reads_clock || (t->strong && !inside);
+        launch->sequential |= insn->reads_clock || insn->reduction || (t->strong && !inside);
     }
-    launch->async |= launch->ordered; /* what threads know is told by lane there */
+    /* what threads know is told by lane there, and passed on */
+    launch->async |= launch->ordered || launch->cluster_blocks > 1;
     return !launch->wgmma || mark_fragments(launch);
 }
 

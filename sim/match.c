@@ -50,6 +50,10 @@ static const struct word order_words[] = {{"relaxed", SIM_RELAXED},
                                           {"acq_rel", SIM_ACQ_REL},
                                           {NULL, 0}};
 
+static const struct word reduction_words[] = {{"add", SIM_ADD}, {"min", SIM_MIN}, {"max", SIM_MAX},
+                                              {"and", SIM_AND}, {"or", SIM_OR},   {"xor", SIM_XOR},
+                                              {"inc", SIM_INC}, {"dec", SIM_DEC}, {NULL, 0}};
+
 static const struct word scope_words[] = {
     {"cta", SIM_CTA}, {"cluster", SIM_CLUSTER}, {"gpu", SIM_GPU}, {"sys", SIM_SYS}, {NULL, 0}};
 
@@ -75,10 +79,9 @@ static const struct word hint_words[] = {{"ca", 1},
 
 static const struct word shared_words[] = {{"shared", SIM_SHARED}, {"shared::cta", SIM_SHARED}, {NULL, 0}};
 
-/* Of copies and mbarriers, which are the block's own: its .shared::cta addresses are valid in
-   .shared::cluster. */
+/* Of copies and mbarriers, which may be those of another block of the cluster. */
 static const struct word cluster_words[] = {
-    {"shared::cta", SIM_SHARED}, {"shared::cluster", SIM_SHARED}, {NULL, 0}};
+    {"shared::cta", SIM_SHARED}, {"shared::cluster", SIM_SHARED_CLUSTER}, {NULL, 0}};
 
 static const struct word dimension_words[] = {{"1d", 1}, {"2d", 2}, {"3d", 3}, {NULL, 0}};
 
@@ -95,7 +98,7 @@ static const struct word modifier_words[] = {
     {"ftz", SIM_FTZ},      {"aligned", SIM_ALIGNED},     {"relu", SIM_RELU},
     {"NaN", SIM_NAN_WINS}, {"trans", SIM_TRANSPOSED},    {"L2::cache_hint", SIM_CACHE_POLICY},
     {"noinc", SIM_NOINC},  {"read", SIM_READ_ONLY},      {"sp", SIM_SPARSE},
-    {NULL, 0}};
+    {"multicast::cluster", SIM_MULTICAST},               {NULL, 0}};
 
 static bool is_text(const struct sim_token *token, const char *text, size_t length) {
     return token->length == length && memcmp(token->text, text, length) == 0;
@@ -187,6 +190,7 @@ static bool take_class(char class, const struct sim_token *token, struct sim_ins
     case 'G': return take_either(SIM_f16, SIM_bf16, token, &insn->type3);
     case 'u': return take_either(SIM_tf32, SIM_tf32, token, &insn->type2);
     case 'U': return take_either(SIM_tf32, SIM_tf32, token, &insn->type3);
+    case 'p': return take_word(reduction_words, token, &insn->reduction);
     case 'n': return take_shape(token, insn);
     case 'e': return take_either(SIM_e4m3, SIM_e5m2, token, &insn->type2);
     case 'E': return take_either(SIM_e4m3, SIM_e5m2, token, &insn->type3);

@@ -372,6 +372,7 @@ static struct slot slot_of(char letter, const struct sim_insn *insn) {
     case 'd': return (struct slot){.type = SIM_s32};
     case 'f': return (struct slot){.type = SIM_f32};
     case 'b': return (struct slot){.type = SIM_b32};
+    case 'M': return (struct slot){.type = SIM_b16};
     case 'c':
     case 'B': return (struct slot){.type = SIM_b64};
     default: return (struct slot){.type = SIM_pred};
@@ -461,6 +462,7 @@ static int forms_left(const struct sim_insn *insn, const char *form) {
 static bool is_left_out(const struct sim_parser *p, const struct sim_insn *insn, const char *form,
                         size_t length) {
     if (*form == 'c') return !(insn->modifiers & SIM_CACHE_POLICY);
+    if (*form == 'M') return !(insn->modifiers & SIM_MULTICAST);
     if (*form == 'K') return sim_types[insn->value[insn->destination_count].type].bytes != 8;
     return form[length - 1] == '?' && (sim_is_punct(p, ';') || operands_left(p) < forms_left(insn, form));
 }
