@@ -125,7 +125,8 @@ bool sim_async_touch_together(struct sim_warp *warp, const struct sim_insn *insn
     for (size_t i = at / SIM_TAG_BYTES; i <= (at + bytes - 1) / SIM_TAG_BYTES; i++) {
         const uint32_t tag = async->tag[i];
         if (tag == 0 || tag == read) continue;
-        int lane = why_held(warp, warp->block, 0, &async->copies[tag], SIM_READ) ? lane_that_knows(warp, tag) : 0;
+        int lane =
+            why_held(warp, warp->block, 0, &async->copies[tag], SIM_READ) ? lane_that_knows(warp, tag) : 0;
         if (!sim_async_held(warp, warp->block, insn, lane, tag, i * SIM_TAG_BYTES, SIM_READ)) return false;
         read = tag;
     }
@@ -242,8 +243,7 @@ void sim_async_exit(struct sim_warp *warp, uint32_t mask) {
         const struct sim_copy *copy = &async->copies[i];
         uint32_t left = copy->flying & ~copy->tracked & mask;
         if (copy->kind == SIM_COPY_LANES && left)
-            fault_left(copy, __builtin_ctz(left),
-                       "the thread exits without having waited for this cp.async");
+            fault_left(copy, __builtin_ctz(left), "the thread exits without having waited for this cp.async");
         if (copy->kind == SIM_COPY_STORE && !copy->read && SIM_ACTIVE(mask, copy->lane))
             fault_left(copy, copy->lane,
                        "the thread exits without having waited until this bulk copy has read its source");

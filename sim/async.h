@@ -35,7 +35,8 @@ struct sim_piece {
 struct sim_copy {
     enum sim_copy_kind kind;
     const struct sim_insn *insn;
-    struct sim_warp *by; /* the warp that issued it; of another block, where this block's memory is written from there */
+    struct sim_warp
+        *by; /* the warp that issued it; of another block, where this block's memory is written from there */
     int lane;
     bool late;        /* moves its bytes as late as is legal */
     bool landed;      /* has moved them */
@@ -187,8 +188,8 @@ bool sim_copy_write_back(struct sim_block *block, uint32_t index);
 
 /* The live mbarrier at an address in OWNER's shared memory, whose initialisation LANE is ordered after; NULL after a
    fault. */
-struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, struct sim_block *owner, const struct sim_insn *insn,
-                                     int lane, uint64_t address);
+struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, struct sim_block *owner,
+                                     const struct sim_insn *insn, int lane, uint64_t address);
 /* The same for the address of every lane in MASK; false after a fault. FAR: it may be another block's of the
    cluster. */
 bool sim_mbarrier_find(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, bool far,
@@ -216,8 +217,8 @@ uint64_t sim_operand_address(const struct sim_warp *warp, const struct sim_value
 void sim_commit(uint32_t groups[SIM_LANES], uint32_t mask);
 /* Whether a bulk copy may access OWNER's shared bytes. They must be there, neither in use by another copy nor
    unknown to the async proxy. False after a fault. */
-bool sim_bulk_shared(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn, int lane,
-                     uint64_t at, unsigned bytes, enum sim_access access);
+bool sim_bulk_shared(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
+                     int lane, uint64_t at, unsigned bytes, enum sim_access access);
 /* Where global bytes lie that a bulk copy accesses, of which the async proxy must know what is read. NULL
    after a fault. */
 unsigned char *sim_bulk_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
@@ -234,14 +235,16 @@ struct sim_targets {
 
 /* What the operands say: TO and SIGNAL are two values each, an address; MASK is NULL without .multicast. False
    after a fault. */
-bool sim_bulk_targets(struct sim_warp *warp, const struct sim_insn *insn, int lane, const struct sim_value *to,
-                      const struct sim_value *signal, const struct sim_value *mask, struct sim_targets *targets);
+bool sim_bulk_targets(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                      const struct sim_value *to, const struct sim_value *signal,
+                      const struct sim_value *mask, struct sim_targets *targets);
 /* A new bulk copy of BYTES, made of at most PIECES pieces, which signals M, or which a group waits for. 0
    after a fault. */
 uint32_t sim_bulk_new(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                       const struct sim_mbarrier *m, uint32_t bytes, int pieces);
 /* Issues a bulk copy into or out of OWNER's memory, and counts it: bulk copies have counts of bytes of their own, and
    are no requests of lanes. BEFORE: the block's counts before its pieces were accessed. False after a fault. */
-bool sim_bulk_issue(struct sim_warp *warp, struct sim_block *owner, uint32_t index, const ptxsim_counts *before);
+bool sim_bulk_issue(struct sim_warp *warp, struct sim_block *owner, uint32_t index,
+                    const ptxsim_counts *before);
 
 #endif

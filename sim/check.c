@@ -87,10 +87,12 @@ static const char *check_reduction(const struct sim_insn *insn) {
 
 /* ISA, "Register Fragments and Shared Memory Matrix Layouts": K is 32 bytes, of a sparse A 64 of B. */
 static const char *check_wgmma(const struct sim_insn *insn) {
-    const bool is_integer = sim_types[insn->type2].kind == 'u' || sim_types[insn->type2].kind == 's', sparse = insn->modifiers & SIM_SPARSE;
+    const bool is_integer = sim_types[insn->type2].kind == 'u' || sim_types[insn->type2].kind == 's',
+               sparse = insn->modifiers & SIM_SPARSE;
     const unsigned type = insn->type, n = insn->columns, bytes = sim_types[insn->type2].bytes;
     if (n < 8 || n > 256 || n % 8) return "wgmma of this N: a multiple of 8 up to 256 is wanted";
-    if (is_integer && n > 32 && n % 16) return "wgmma of integers with this N: above 32, a multiple of 16 is wanted";
+    if (is_integer && n > 32 && n % 16)
+        return "wgmma of integers with this N: above 32, a multiple of 16 is wanted";
     if (insn->depth != (sparse ? 64 : 32) / bytes) return "wgmma of these types with this K";
     if (bytes == 2 && insn->type2 != insn->type3) return "wgmma of these types";
     const bool has_half = insn->type2 == SIM_f16 || (bytes == 1 && !is_integer);

@@ -74,8 +74,8 @@ struct sim_block *sim_cluster_owner(struct sim_warp *warp, const struct sim_insn
 /* The block of a rank, if it may have started and cannot have ended when LANE accesses AT there; NULL after a
    fault. Unlike above, the block's end need not be ordered after the access: what a copy brings, the block waits
    for. */
-struct sim_block *sim_cluster_peer(struct sim_warp *warp, const struct sim_insn *insn, int lane, unsigned rank,
-                                   uint64_t at);
+struct sim_block *sim_cluster_peer(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                   unsigned rank, uint64_t at);
 /* Called when LANE of WARP was the last thread of a block to exit: what others did to the block's memory must
    be ordered before. */
 void sim_cluster_end_block(struct sim_warp *warp, int lane);

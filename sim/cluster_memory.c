@@ -68,16 +68,18 @@ struct sim_block *sim_cluster_owner(struct sim_warp *warp, const struct sim_insn
     return owner;
 }
 
-struct sim_block *sim_cluster_peer(struct sim_warp *warp, const struct sim_insn *insn, int lane, unsigned rank,
-                                   uint64_t at) {
+struct sim_block *sim_cluster_peer(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                   unsigned rank, uint64_t at) {
     struct sim_cluster *c = warp->block->cluster;
     if (rank >= c->count) {
-        sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS, "rank %u of the cluster, which has %u blocks", rank, c->count);
+        sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS, "rank %u of the cluster, which has %u blocks", rank,
+                     c->count);
         return NULL;
     }
     struct sim_block *peer = c->block[rank];
     if (peer == warp->block) return peer;
-    const bool there = has_started(warp, insn, lane, peer) && has_not_ended(warp, insn, lane, peer, at, SIM_WRITE);
+    const bool there =
+        has_started(warp, insn, lane, peer) && has_not_ended(warp, insn, lane, peer, at, SIM_WRITE);
     return there ? peer : NULL;
 }
 

@@ -217,8 +217,7 @@ static void note_writes(struct sim_block *block, const struct sim_copy *copy, ui
     for (int i = 0; block->launch->races && i < copy->piece_count; i++) {
         const struct sim_piece *p = &copy->pieces[i];
         if (SIM_ACTIVE(lanes, p->lane))
-            sim_race_shared(copy->by, block, copy->insn, p->lane, p->at, p->bytes,
-                            SIM_WRITE);
+            sim_race_shared(copy->by, block, copy->insn, p->lane, p->at, p->bytes, SIM_WRITE);
     }
 }
 
@@ -264,8 +263,8 @@ void sim_copy_wait(struct sim_warp *warp, uint32_t mask, uint32_t keep, bool all
 
 static void note_reads(struct sim_block *block, const struct sim_copy *copy) {
     for (int i = 0; block->launch->races && i < copy->piece_count; i++)
-        sim_race_shared(copy->by, block, copy->insn, copy->lane, copy->pieces[i].at,
-                        copy->pieces[i].bytes, SIM_READ);
+        sim_race_shared(copy->by, block, copy->insn, copy->lane, copy->pieces[i].at, copy->pieces[i].bytes,
+                        SIM_READ);
 }
 
 static void finish_read(struct sim_block *block, uint32_t index) {
@@ -313,8 +312,7 @@ static void land_arrival(struct sim_block *block, uint32_t index) {
     sim_view_join(&m->arriving, copy->released);
     copy->phase = m->phase;
     copy->landed = true;
-    sim_mbarrier_arrive(copy->by, copy->insn, copy->lane, m,
-                        (uint32_t)__builtin_popcount(lanes));
+    sim_mbarrier_arrive(copy->by, copy->insn, copy->lane, m, (uint32_t)__builtin_popcount(lanes));
 }
 
 static void land_load(struct sim_block *block, uint32_t index) {

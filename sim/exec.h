@@ -60,9 +60,9 @@ struct sim_barrier {
 struct sim_trait {
     bool strong; /* an atomic, or a volatile, relaxed, acquire or release access */
     bool acquires, releases;
-    bool wide;    /* of scope .gpu or more */
-    bool reaches; /* of scope .cluster or more */
-    bool touches; /* accesses shared or global memory */
+    bool wide;      /* of scope .gpu or more */
+    bool reaches;   /* of scope .cluster or more */
+    bool touches;   /* accesses shared or global memory */
     bool together;  /* a wgmma: what it reads, all lanes of its warp have read */
     bool fragments; /* accesses registers that a wgmma has, too */
     struct sim_service service;

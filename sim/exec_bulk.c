@@ -7,8 +7,8 @@
 enum { SMALL = 16 }; /* bytes that a bulk copy is made of */
 
 /* Shared bytes of a bulk copy: there, and neither in use by another copy nor unknown to the async proxy. */
-bool sim_bulk_shared(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn, int lane,
-                     uint64_t at, unsigned bytes, enum sim_access access) {
+bool sim_bulk_shared(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
+                     int lane, uint64_t at, unsigned bytes, enum sim_access access) {
     uint32_t size = owner->launch->shared_bytes;
     if (at > size || bytes > size - at) {
         sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS, "a bulk copy of shared 0x%llx: the block has %u bytes",
@@ -56,8 +56,8 @@ static unsigned rank_of(const struct sim_warp *warp, uint64_t address) {
 }
 
 /* ISA, "cp.async.bulk": the mbarrier of a copy to another block is that block's. */
-static bool add_one(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t to, uint64_t signal,
-                    struct sim_targets *targets) {
+static bool add_one(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t to,
+                    uint64_t signal, struct sim_targets *targets) {
     const unsigned rank = rank_of(warp, to);
     if (rank_of(warp, signal) != rank) {
         sim_fault_at(warp, insn, lane, PTXSIM_ASYNC,
@@ -69,8 +69,9 @@ static bool add_one(struct sim_warp *warp, const struct sim_insn *insn, int lane
     return add_target(warp, insn, lane, peer, place_of(to), place_of(signal), targets);
 }
 
-bool sim_bulk_targets(struct sim_warp *warp, const struct sim_insn *insn, int lane, const struct sim_value *to,
-                      const struct sim_value *signal, const struct sim_value *mask, struct sim_targets *targets) {
+bool sim_bulk_targets(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                      const struct sim_value *to, const struct sim_value *signal,
+                      const struct sim_value *mask, struct sim_targets *targets) {
     const uint64_t at = sim_operand_address(warp, to, lane), m = sim_operand_address(warp, signal, lane);
     targets->count = 0;
     if (!mask) return add_one(warp, insn, lane, at, m, targets);
@@ -111,7 +112,8 @@ uint32_t sim_bulk_new(struct sim_warp *warp, const struct sim_insn *insn, int la
     return index;
 }
 
-bool sim_bulk_issue(struct sim_warp *warp, struct sim_block *owner, uint32_t index, const ptxsim_counts *before) {
+bool sim_bulk_issue(struct sim_warp *warp, struct sim_block *owner, uint32_t index,
+                    const ptxsim_counts *before) {
     struct sim_block *block = warp->block;
     const struct sim_copy *copy = &owner->async->copies[index];
     block->counts.global_load_bytes = before->global_load_bytes;
@@ -129,7 +131,8 @@ static bool add_piece(struct sim_warp *warp, struct sim_block *owner, uint32_t i
     int lane = copy->lane;
     bool load = copy->kind == SIM_COPY_LOAD;
     unsigned char *global = sim_bulk_global(warp, insn, lane, address, SMALL, load ? SIM_READ : SIM_WRITE);
-    if (!global || !sim_bulk_shared(warp, owner, insn, lane, at, SMALL, load ? SIM_WRITE : SIM_READ)) return false;
+    if (!global || !sim_bulk_shared(warp, owner, insn, lane, at, SMALL, load ? SIM_WRITE : SIM_READ))
+        return false;
     sim_copy_add(owner->async, index, lane, at, address, global, SMALL);
     return true;
 }

@@ -6,7 +6,7 @@
  * first of these is checked. */
 #include "exec.h"
 
-enum { GROUP = 4, ALL_REGISTERS = 65536, MOST_REGISTERS = 255 };
+enum { GROUP = 4, ALL_REGISTERS = 65536, MOST_REGISTERS = 256 };
 
 static struct sim_warp *group_of(const struct sim_warp *warp) {
     return warp->block->warps + warp->index / GROUP * GROUP;
@@ -69,8 +69,9 @@ static bool take_registers(struct sim_warp *warp, const struct sim_insn *insn, u
     const bool takes = insn->modifiers & SIM_INCREASE;
     if (sim_first_registers(warp->block->launch->function) == 0) return true;
     if (takes ? want < warp->registers : want > warp->registers) {
-        sim_fault_at(warp, insn, __builtin_ctz(mask), PTXSIM_TRAP, "setmaxnreg.%s to %d registers, and there are %d",
-                     takes ? "inc" : "dec", want, warp->registers);
+        sim_fault_at(warp, insn, __builtin_ctz(mask), PTXSIM_TRAP,
+                     "setmaxnreg.%s to %d registers, and there are %d", takes ? "inc" : "dec", want,
+                     warp->registers);
         return false;
     }
     if (takes && want - warp->registers > free_registers(warp->block)) {

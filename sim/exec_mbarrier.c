@@ -129,8 +129,7 @@ static void stall(struct sim_warp *warp, const struct sim_insn *insn, uint32_t m
     struct sim_block *block = warp->block;
     ptxsim_line *line = &block->lines[insn - block->launch->function->code];
     unsigned lanes = (unsigned)__builtin_popcount(mask);
-    block->async->stall[warp->index] =
-        (struct sim_stall){insn, sim_mbarrier_index(m), lane, phase, false};
+    block->async->stall[warp->index] = (struct sim_stall){insn, sim_mbarrier_index(m), lane, phase, false};
     warp->barrier = SIM_STALLED;
     warp->next_pc = warp->pc;
     block->counts.warp_instructions--;

@@ -28,7 +28,8 @@ struct integer_tile {
     struct sim_integers b;
 };
 
-SIM_INLINE void integers(struct sim_warp *warp, const struct sim_insn *insn, int blocks, int chunks, int bits) {
+SIM_INLINE void integers(struct sim_warp *warp, const struct sim_insn *insn, int blocks, int chunks,
+                         int bits) {
     const struct sim_value *a = &insn->value[insn->destination_count], *b = a + blocks * chunks;
     const int count = 128 / bits, sums = insn->destination_count;
     struct integer_tile tile;
@@ -80,8 +81,8 @@ static int place_of(int bits, int depth, int chunk, int i) {
 }
 
 /* The elements of ROW that the registers at VALUE, STRIDE apart, have, in the order of the sum. */
-static void gather(const struct sim_warp *warp, const struct sim_value *value, int stride, int chunks, int bits,
-                   int row, uint32_t *elements) {
+static void gather(const struct sim_warp *warp, const struct sim_value *value, int stride, int chunks,
+                   int bits, int row, uint32_t *elements) {
     const int count = 128 / bits;
     for (int chunk = 0; chunk < chunks; chunk++) {
         const uint32_t *lanes = sim_source(warp, &value[chunk * stride]);

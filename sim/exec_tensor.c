@@ -19,7 +19,7 @@ struct tensor_copy {
     int lane;
     struct sim_tensor_map map;
     int64_t start[PTXSIM_TENSOR_RANK]; /* coordinates of the box */
-    struct sim_block *owner; /* of the shared memory, and of the copy */
+    struct sim_block *owner;           /* of the shared memory, and of the copy */
     uint64_t shared;
     uint32_t index;
     bool is_store;
@@ -118,8 +118,7 @@ static bool add_inside(const struct tensor_copy *t, uint64_t at, uint64_t addres
 static void add_fill(const struct tensor_copy *t, uint64_t at, unsigned bytes) {
     const unsigned char *fill = t->map.fill_nan ? nans : zeros;
     if (bytes)
-        sim_copy_add(t->owner->async, t->index, t->lane, at, 0, (unsigned char *)(uintptr_t)fill,
-                     bytes);
+        sim_copy_add(t->owner->async, t->index, t->lane, at, 0, (unsigned char *)(uintptr_t)fill, bytes);
 }
 
 /* 16 bytes of a row, of which the first INSIDE are of the tensor, at ADDRESS. A store writes all of them if
@@ -127,7 +126,8 @@ static void add_fill(const struct tensor_copy *t, uint64_t at, unsigned bytes) {
 static bool add_chunk(const struct tensor_copy *t, uint64_t at, uint64_t address, unsigned inside) {
     uint64_t shared = sim_swizzle(&t->map, at);
     if (t->is_store && inside == 0) return true;
-    if (!sim_bulk_shared(t->warp, t->owner, t->insn, t->lane, shared, SMALL, t->is_store ? SIM_READ : SIM_WRITE))
+    if (!sim_bulk_shared(t->warp, t->owner, t->insn, t->lane, shared, SMALL,
+                         t->is_store ? SIM_READ : SIM_WRITE))
         return false;
     if (t->is_store) return add_global(t, shared, address, SMALL);
     add_fill(t, shared + inside, SMALL - inside);
@@ -216,7 +216,8 @@ void sim_tensor_store(struct sim_warp *warp, const struct sim_insn *insn, uint32
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
         ptxsim_counts before = warp->block->counts;
-        struct tensor_copy t = {.warp = warp, .owner = warp->block, .insn = insn, .lane = l, .is_store = true};
+        struct tensor_copy t = {
+            .warp = warp, .owner = warp->block, .insn = insn, .lane = l, .is_store = true};
         t.shared = sim_operand_address(warp, &insn->value[2 + insn->vector], l);
         if (!read_tensor(&t, &insn->value[0]) || !copy_tensor(&t, NULL, &before)) return;
     }

@@ -84,8 +84,19 @@ static bool read_elements(const struct product *p, struct elements *e) {
 
 /* -- Counts ---------------------------------------------------------------------------------------------- */
 
+/* Shared memory hands out 128 bytes of A and of B at a time, whatever their layout, and B once to the warpgroup: so
+   counted an H100. */
+static void count_wavefronts(const struct product *p, ptxsim_line *line) {
+    const int bytes = sim_types[p->insn->type2].bytes;
+    const int a = p->factors ? 0 : SIM_PRODUCT_ROWS * p->kept * bytes,
+              b = p->warp->index % SIM_GROUP_WARPS ? 0 : p->insn->columns * p->insn->depth * bytes;
+    line->shared_wavefronts += (unsigned)(a + b) / 128;
+    line->shared_ideal += (unsigned)(a + b) / 128;
+}
+
 /* Products of elements that there are; nonzero, where both are not zero in the bits of ONES. */
-static void count(const struct product *p, const struct elements *e, const sim_places *places, uint32_t ones) {
+static void count(const struct product *p, const struct elements *e, const sim_places *places,
+                  uint32_t ones) {
     const struct sim_insn *insn = p->insn;
     ptxsim_line *line = &p->warp->block->lines[insn - p->warp->block->launch->function->code];
     uint32_t columns[SIM_PRODUCT_DEPTH] = {0};
@@ -95,6 +106,7 @@ static void count(const struct product *p, const struct elements *e, const sim_p
         for (int i = 0; i < p->kept; i++)
             if (e->a[row][i] & ones) line->mma_nonzero += columns[places ? places[row][i] : i];
     line->mma_products += (unsigned)(SIM_PRODUCT_ROWS * insn->columns * p->kept);
+    count_wavefronts(p, line);
     p->warp->block->counts.mma++;
 }
 

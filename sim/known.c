@@ -201,7 +201,8 @@ uint32_t sim_view_far(const struct sim_warp *warp, int lane, unsigned rank, unsi
 uint32_t sim_view_most_far(const struct sim_warp *warp, unsigned rank, int of) {
     const struct sim_warp_view *v = view_of_warp(warp);
     uint32_t most = v->common.far.seen[rank][of];
-    for (uint32_t left = v->own; left; left &= left - 1) raise(&most, v->lane[__builtin_ctz(left)].far.seen[rank][of]);
+    for (uint32_t left = v->own; left; left &= left - 1)
+        raise(&most, v->lane[__builtin_ctz(left)].far.seen[rank][of]);
     return most;
 }
 

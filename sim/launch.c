@@ -98,9 +98,9 @@ static bool mark_fragments(struct sim_launch *launch) {
 
 /* Strong accesses and fences (ISA, "Memory Consistency Model": strong operations, morally strong). */
 static bool set_traits(struct sim_launch *launch) {
-    static const char *const strong[] = {"atom",        "red%",       "ld.volatile",
-                                         "st.volatile", "ld.relaxed", "st.relaxed",
-                                         "ld.acquire",  "st.release", "cp.reduce",  NULL};
+    static const char *const strong[] = {"atom",       "red%",       "ld.volatile", "st.volatile",
+                                         "ld.relaxed", "st.relaxed", "ld.acquire",  "st.release",
+                                         "cp.reduce",  NULL};
     const ptxsim_function *f = launch->function;
     launch->traits = calloc((size_t)f->code_count + 1, sizeof *launch->traits);
     if (!launch->traits) return false;
@@ -109,8 +109,8 @@ static bool set_traits(struct sim_launch *launch) {
         const char *name = insn->op->pattern;
         struct sim_trait *t = &launch->traits[i];
         t->strong = starts_with_one(name, strong);
-        t->touches =
-            insn->space != SIM_PARAM && !insn->reduction && (t->strong || starts_with(name, "ld") || starts_with(name, "st"));
+        t->touches = insn->space != SIM_PARAM && !insn->reduction &&
+                     (t->strong || starts_with(name, "ld") || starts_with(name, "st"));
         t->service = sim_service_of(insn);
         bool async = insn->op->flags & SIM_OP_ASYNC;
         t->touches |= async;

@@ -93,13 +93,21 @@ static const struct word acquire_words[] = {{"acquire", 0}, {"relaxed", 1}, {NUL
 
 static const struct word sparse_words[] = {{"sp", 0}, {"sp::ordered_metadata", SIM_ORDERED}, {NULL, 0}};
 
-static const struct word modifier_words[] = {
-    {"sat", SIM_SAT},      {"satfinite", SIM_SATFINITE}, {"uni", SIM_UNI},
-    {"ftz", SIM_FTZ},      {"aligned", SIM_ALIGNED},     {"relu", SIM_RELU},
-    {"NaN", SIM_NAN_WINS}, {"trans", SIM_TRANSPOSED},    {"L2::cache_hint", SIM_CACHE_POLICY},
-    {"noinc", SIM_NOINC},  {"read", SIM_READ_ONLY},      {"sp", SIM_SPARSE},
-    {"multicast::cluster", SIM_MULTICAST},               {"inc", SIM_INCREASE},
-    {NULL, 0}};
+static const struct word modifier_words[] = {{"sat", SIM_SAT},
+                                             {"satfinite", SIM_SATFINITE},
+                                             {"uni", SIM_UNI},
+                                             {"ftz", SIM_FTZ},
+                                             {"aligned", SIM_ALIGNED},
+                                             {"relu", SIM_RELU},
+                                             {"NaN", SIM_NAN_WINS},
+                                             {"trans", SIM_TRANSPOSED},
+                                             {"L2::cache_hint", SIM_CACHE_POLICY},
+                                             {"noinc", SIM_NOINC},
+                                             {"read", SIM_READ_ONLY},
+                                             {"sp", SIM_SPARSE},
+                                             {"multicast::cluster", SIM_MULTICAST},
+                                             {"inc", SIM_INCREASE},
+                                             {NULL, 0}};
 
 static bool is_text(const struct sim_token *token, const char *text, size_t length) {
     return token->length == length && memcmp(token->text, text, length) == 0;

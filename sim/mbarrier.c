@@ -14,7 +14,8 @@ struct sim_block *sim_shared_owner(struct sim_warp *warp, const struct sim_insn 
     if (generic) *address -= SIM_SHARED_WINDOW;
     if (*address < 1u << SIM_RANK_AT) return warp->block;
     const bool is_shared = *address < SIM_PARAM_WINDOW - SIM_SHARED_WINDOW;
-    if (is_shared && far && insn->space != SIM_SHARED) return sim_cluster_owner(warp, insn, lane, address, SIM_UPDATE);
+    if (is_shared && far && insn->space != SIM_SHARED)
+        return sim_cluster_owner(warp, insn, lane, address, SIM_UPDATE);
     sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS, "0x%llx is not in %s", (unsigned long long)written,
                  is_shared ? "the block's own shared memory" : "shared memory");
     return NULL;
@@ -58,8 +59,8 @@ static bool is_after_init(struct sim_warp *warp, const struct sim_insn *insn, in
     return false;
 }
 
-struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, struct sim_block *owner, const struct sim_insn *insn,
-                                     int lane, uint64_t at) {
+struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, struct sim_block *owner,
+                                     const struct sim_insn *insn, int lane, uint64_t at) {
     if (!is_placed(warp, insn, lane, at)) return NULL;
     struct sim_mbarrier *m = live_at(owner->async, at);
     if (!m || m->at != at) {
@@ -91,8 +92,10 @@ uint32_t sim_mbarrier_lanes(struct sim_mbarrier *const found[SIM_LANES], uint32_
 
 bool sim_mbarrier_is_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                             const struct sim_mbarrier *m) {
-    if (m->fence.insn && sim_race_ordered_in(warp, m->owner, lane, m->fence.thread, m->fence.clock)) return true;
-    if (m->owner == warp->block && sim_view_holds(warp, lane, SIM_PROXY_ASYNC_SHARED, m->init.thread, m->init.clock))
+    if (m->fence.insn && sim_race_ordered_in(warp, m->owner, lane, m->fence.thread, m->fence.clock))
+        return true;
+    if (m->owner == warp->block &&
+        sim_view_holds(warp, lane, SIM_PROXY_ASYNC_SHARED, m->init.thread, m->init.clock))
         return true;
     sim_fault_at(warp, insn, lane, PTXSIM_ASYNC,
                  "a copy signals the mbarrier that line %d initialised, and no fence.mbarrier_init or "

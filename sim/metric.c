@@ -12,17 +12,17 @@ static const struct {
     const char *start;
     ptxsim_class class;
 } classes[] = {
-    {"ld", PTXSIM_CLASS_LOAD},          {"st%", PTXSIM_CLASS_STORE},         {"st.", PTXSIM_CLASS_STORE},
-    {"stmatrix", PTXSIM_CLASS_STORE},   {"atom", PTXSIM_CLASS_ATOMIC},       {"red%", PTXSIM_CLASS_ATOMIC},
-    {"mbarrier", PTXSIM_CLASS_BARRIER}, {"cp.", PTXSIM_CLASS_COPY},          {"mma", PTXSIM_CLASS_MMA},
-    {"wgmma.mma", PTXSIM_CLASS_MMA},    {"wgmma", PTXSIM_CLASS_BARRIER},
-    {"bar.warp", PTXSIM_CLASS_WARP},    {"bar", PTXSIM_CLASS_BARRIER},       {"shfl", PTXSIM_CLASS_WARP},
-    {"vote", PTXSIM_CLASS_WARP},        {"redux", PTXSIM_CLASS_WARP},        {"match", PTXSIM_CLASS_WARP},
-    {"activemask", PTXSIM_CLASS_WARP},  {"elect", PTXSIM_CLASS_WARP},        {"movmatrix", PTXSIM_CLASS_WARP},
-    {"bra", PTXSIM_CLASS_CONTROL},      {"ret", PTXSIM_CLASS_CONTROL},       {"exit", PTXSIM_CLASS_CONTROL},
-    {"trap", PTXSIM_CLASS_CONTROL},     {"cvt", PTXSIM_CLASS_MOVE},          {"mov", PTXSIM_CLASS_MOVE},
-    {"selp", PTXSIM_CLASS_MOVE},        {"fence", PTXSIM_CLASS_BARRIER},     {"membar", PTXSIM_CLASS_BARRIER},
-    {"prefetch", PTXSIM_CLASS_LOAD},    {"nanosleep", PTXSIM_CLASS_CONTROL},
+    {"ld", PTXSIM_CLASS_LOAD},           {"st%", PTXSIM_CLASS_STORE},      {"st.", PTXSIM_CLASS_STORE},
+    {"stmatrix", PTXSIM_CLASS_STORE},    {"atom", PTXSIM_CLASS_ATOMIC},    {"red%", PTXSIM_CLASS_ATOMIC},
+    {"mbarrier", PTXSIM_CLASS_BARRIER},  {"cp.", PTXSIM_CLASS_COPY},       {"mma", PTXSIM_CLASS_MMA},
+    {"wgmma.mma", PTXSIM_CLASS_MMA},     {"wgmma", PTXSIM_CLASS_BARRIER},  {"bar.warp", PTXSIM_CLASS_WARP},
+    {"bar", PTXSIM_CLASS_BARRIER},       {"shfl", PTXSIM_CLASS_WARP},      {"vote", PTXSIM_CLASS_WARP},
+    {"redux", PTXSIM_CLASS_WARP},        {"match", PTXSIM_CLASS_WARP},     {"activemask", PTXSIM_CLASS_WARP},
+    {"elect", PTXSIM_CLASS_WARP},        {"movmatrix", PTXSIM_CLASS_WARP}, {"bra", PTXSIM_CLASS_CONTROL},
+    {"ret", PTXSIM_CLASS_CONTROL},       {"exit", PTXSIM_CLASS_CONTROL},   {"trap", PTXSIM_CLASS_CONTROL},
+    {"cvt", PTXSIM_CLASS_MOVE},          {"mov", PTXSIM_CLASS_MOVE},       {"selp", PTXSIM_CLASS_MOVE},
+    {"fence", PTXSIM_CLASS_BARRIER},     {"membar", PTXSIM_CLASS_BARRIER}, {"prefetch", PTXSIM_CLASS_LOAD},
+    {"nanosleep", PTXSIM_CLASS_CONTROL},
 };
 
 ptxsim_class sim_class_of(const struct sim_insn *insn) {

@@ -134,7 +134,7 @@ struct sim_insn {
     uint32_t guard_at;
     struct sim_value base; /* base of an address; SIM_SINK if the address is the offset alone */
     int64_t offset;
-    uint32_t low, high; /* .param: the bytes that the access may touch */
+    uint32_t low, high;      /* .param: the bytes that the access may touch */
     struct sim_value *value; /* the operands, destinations first */
     uint16_t *use;           /* the registers that it reads */
 };

@@ -249,8 +249,8 @@ SIM_INLINE void put_summands(const struct sim_sum_rule *rule, const uint32_t *bi
     memcpy(exponent, exponents, sizeof *exponent);
 }
 
-SIM_INLINE void add_product(wide_int *sum, float a, int32_t a_exponent, const float *b, const int32_t *b_exponent,
-                            const wide_int *most, int kept) {
+SIM_INLINE void add_product(wide_int *sum, float a, int32_t a_exponent, const float *b,
+                            const int32_t *b_exponent, const wide_int *most, int kept) {
     wide_int exponent;
     wide_float factor, unit;
     memcpy(&exponent, b_exponent, sizeof exponent);
@@ -278,8 +278,8 @@ SIM_INLINE void add_products(const struct sim_sum_rule *rule, const struct step 
         largest = LARGER(largest, exponent);
     }
     for (int i = 0; i < step; i += 2) {
-        add_product(&even, a[i], a_exponent[i], b + places[i] * columns, b_exponent + places[i] * columns, &largest,
-                    rule->kept);
+        add_product(&even, a[i], a_exponent[i], b + places[i] * columns, b_exponent + places[i] * columns,
+                    &largest, rule->kept);
         add_product(&odd, a[i + 1], a_exponent[i + 1], b + places[i + 1] * columns,
                     b_exponent + places[i + 1] * columns, &largest, rule->kept);
     }

@@ -58,9 +58,9 @@ struct sim_reals {
 struct sim_sum_rule {
     unsigned type; /* of the sum: f32 or f16 */
     int depth, step;
-    bool c_last;  /* C is not in the first step, but added at the end */
-    int kept;     /* bits below the largest exponent of a step that its terms keep */
-    int dropped;  /* bits that the fraction of an f32 loses */
+    bool c_last; /* C is not in the first step, but added at the end */
+    int kept;    /* bits below the largest exponent of a step that its terms keep */
+    int dropped; /* bits that the fraction of an f32 loses */
 };
 
 /* Of elements of A_TYPE in mma and mma.sp, where DEPTH counts those that there are; and in wgmma. */

@@ -72,8 +72,8 @@ bool sim_race_ordered(const struct sim_warp *warp, int lane, unsigned thread, ui
     return warp->block->async && sim_view_holds(warp, lane, SIM_PROXY_GENERIC, thread, clock);
 }
 
-bool sim_race_ordered_in(const struct sim_warp *warp, const struct sim_block *owner, int lane, unsigned thread,
-                         uint32_t clock) {
+bool sim_race_ordered_in(const struct sim_warp *warp, const struct sim_block *owner, int lane,
+                         unsigned thread, uint32_t clock) {
     if (owner == warp->block) return sim_race_ordered(warp, lane, thread, clock);
     return clock <= sim_cluster_warp_of(warp)->seen[owner->rank][thread / SIM_LANES] ||
            clock <= sim_view_far(warp, lane, owner->rank, thread / SIM_LANES);
@@ -135,7 +135,8 @@ static bool is_ordered_across(const struct probe *p, sim_record r) {
     if (rank >= 0) {
         const unsigned of = thread_of(r) / SIM_LANES;
         if (clock_of(r) <= sim_cluster_warp_of(p->warp)->seen[rank][of]) return true;
-        if (p->warp->block->async && clock_of(r) <= sim_view_far(p->warp, p->lane, (unsigned)rank, of)) return true;
+        if (p->warp->block->async && clock_of(r) <= sim_view_far(p->warp, p->lane, (unsigned)rank, of))
+            return true;
         number = cluster->block[rank]->global_id;
     }
     return sim_order_holds(p->warp, p->lane, number, thread_of(r), clock_of(r));
@@ -389,8 +390,8 @@ bool sim_race_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lan
     return true;
 }
 
-bool sim_race_bulk(struct sim_warp *warp, const struct sim_block *block, const struct sim_insn *insn, int lane,
-                   size_t at, unsigned bytes, enum sim_access access) {
+bool sim_race_bulk(struct sim_warp *warp, const struct sim_block *block, const struct sim_insn *insn,
+                   int lane, size_t at, unsigned bytes, enum sim_access access) {
     int shift = block->launch->shared_shift;
     if (warp->clock.now >= LAST_CLOCK) return true;
     struct probe p = probe_shared(warp, block, insn, lane, access);
@@ -475,7 +476,9 @@ static int shift_of(const ptxsim_function *f, const struct sim_trait *traits, en
         unsigned copied = unit_of_copy(insn);
         if (copied && copied < least) least = copied;
         bool across = space == SIM_SHARED && insn->space == SIM_SHARED_CLUSTER;
-        if (!traits[i].touches || traits[i].together || (insn->space != space && !across && insn->space != SIM_GENERIC)) continue;
+        if (!traits[i].touches || traits[i].together ||
+            (insn->space != space && !across && insn->space != SIM_GENERIC))
+            continue;
         if (bytes > 0 && bytes < least) least = bytes;
     }
     return __builtin_ctz(least);

@@ -68,25 +68,51 @@ COMBINE(dec_u32, uint32_t, x == 0 || x > y ? y : x - 1)
 
 /* A tensor's elements have no untyped bits: those of unsigned and signed types count. */
 static combine *const combines[][SIM_TYPE_COUNT] = {
-    [SIM_ADD] = {[SIM_u32] = add_u32, [SIM_s32] = add_u32, [SIM_u64] = add_u64, [SIM_f32] = add_f32,
-                 [SIM_f64] = add_f64, [SIM_f16] = add_f16, [SIM_bf16] = add_bf16},
-    [SIM_MIN] = {[SIM_u32] = min_u32, [SIM_s32] = min_s32, [SIM_u64] = min_u64, [SIM_s64] = min_s64,
-                 [SIM_f16] = min_f16, [SIM_bf16] = min_bf16},
-    [SIM_MAX] = {[SIM_u32] = max_u32, [SIM_s32] = max_s32, [SIM_u64] = max_u64, [SIM_s64] = max_s64,
-                 [SIM_f16] = max_f16, [SIM_bf16] = max_bf16},
-    [SIM_AND] = {[SIM_b32] = and_b32, [SIM_b64] = and_b64, [SIM_u32] = and_b32, [SIM_s32] = and_b32,
-                 [SIM_u64] = and_b64, [SIM_s64] = and_b64},
-    [SIM_OR] = {[SIM_b32] = or_b32, [SIM_b64] = or_b64, [SIM_u32] = or_b32, [SIM_s32] = or_b32,
-                [SIM_u64] = or_b64, [SIM_s64] = or_b64},
-    [SIM_XOR] = {[SIM_b32] = xor_b32, [SIM_b64] = xor_b64, [SIM_u32] = xor_b32, [SIM_s32] = xor_b32,
-                 [SIM_u64] = xor_b64, [SIM_s64] = xor_b64},
+    [SIM_ADD] = {[SIM_u32] = add_u32,
+                 [SIM_s32] = add_u32,
+                 [SIM_u64] = add_u64,
+                 [SIM_f32] = add_f32,
+                 [SIM_f64] = add_f64,
+                 [SIM_f16] = add_f16,
+                 [SIM_bf16] = add_bf16},
+    [SIM_MIN] = {[SIM_u32] = min_u32,
+                 [SIM_s32] = min_s32,
+                 [SIM_u64] = min_u64,
+                 [SIM_s64] = min_s64,
+                 [SIM_f16] = min_f16,
+                 [SIM_bf16] = min_bf16},
+    [SIM_MAX] = {[SIM_u32] = max_u32,
+                 [SIM_s32] = max_s32,
+                 [SIM_u64] = max_u64,
+                 [SIM_s64] = max_s64,
+                 [SIM_f16] = max_f16,
+                 [SIM_bf16] = max_bf16},
+    [SIM_AND] = {[SIM_b32] = and_b32,
+                 [SIM_b64] = and_b64,
+                 [SIM_u32] = and_b32,
+                 [SIM_s32] = and_b32,
+                 [SIM_u64] = and_b64,
+                 [SIM_s64] = and_b64},
+    [SIM_OR] = {[SIM_b32] = or_b32,
+                [SIM_b64] = or_b64,
+                [SIM_u32] = or_b32,
+                [SIM_s32] = or_b32,
+                [SIM_u64] = or_b64,
+                [SIM_s64] = or_b64},
+    [SIM_XOR] = {[SIM_b32] = xor_b32,
+                 [SIM_b64] = xor_b64,
+                 [SIM_u32] = xor_b32,
+                 [SIM_s32] = xor_b32,
+                 [SIM_u64] = xor_b64,
+                 [SIM_s64] = xor_b64},
     [SIM_INC] = {[SIM_u32] = inc_u32},
     [SIM_DEC] = {[SIM_u32] = dec_u32},
 };
 
 bool sim_reduces(unsigned reduction, unsigned type) { return combines[reduction][type] != NULL; }
 
-void sim_reduce(unsigned reduction, unsigned type, unsigned char *to, const unsigned char *from, unsigned bytes) {
+void sim_reduce(unsigned reduction, unsigned type, unsigned char *to, const unsigned char *from,
+                unsigned bytes) {
     const unsigned size = sim_types[type].bytes;
     for (unsigned at = 0; at < bytes; at += size) combines[reduction][type](to + at, from + at);
 }

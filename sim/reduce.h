@@ -7,6 +7,7 @@
 /* Whether there is a REDUCTION of elements of TYPE. */
 bool sim_reduces(unsigned reduction, unsigned type);
 /* Combines BYTES of elements at TO with those at FROM. */
-void sim_reduce(unsigned reduction, unsigned type, unsigned char *to, const unsigned char *from, unsigned bytes);
+void sim_reduce(unsigned reduction, unsigned type, unsigned char *to, const unsigned char *from,
+                unsigned bytes);
 
 #endif

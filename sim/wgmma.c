@@ -171,8 +171,8 @@ static const struct sim_insn *of_other_shape(const struct sim_warp *warp, const 
     const struct sim_wgmma_warp *w = state_of(warp);
     for (int i = 0; i < w->flights; i++) {
         const struct sim_insn *other = w->flight[i].insn;
-        const bool same = other->columns == insn->columns && other->depth == insn->depth &&
-                          other->type == insn->type;
+        const bool same =
+            other->columns == insn->columns && other->depth == insn->depth && other->type == insn->type;
         if (!same && has_register(other->value, other->destination_count, reg)) return other;
     }
     return NULL;
@@ -197,10 +197,11 @@ static bool may_add_to(struct sim_warp *warp, const struct sim_insn *insn, unsig
     if (f->factors) return fault_flying(warp, insn, reg, "elements of A");
     const struct sim_insn *other = f->sums ? of_other_shape(warp, insn, reg) : NULL;
     if (other) {
-        sim_fault_at(warp, insn, 0, PTXSIM_ASYNC,
-                     "%s is an accumulator of the wgmma of line %d, of another shape, and no wgmma.wait_group has "
-                     "waited for it",
-                     name_of(warp, reg), other->line);
+        sim_fault_at(
+            warp, insn, 0, PTXSIM_ASYNC,
+            "%s is an accumulator of the wgmma of line %d, of another shape, and no wgmma.wait_group has "
+            "waited for it",
+            name_of(warp, reg), other->line);
         return false;
     }
     const uint32_t undefined = adds ? ~warp->defined[reg] : 0;
@@ -312,7 +313,8 @@ static bool reads(const struct sim_warp *warp, const struct sim_flight *f, size_
 }
 
 /* A wgmma in flight that reads some of the bytes, and its warp. */
-static const struct sim_flight *reader_of(const struct sim_block *owner, size_t at, unsigned bytes, int *warp) {
+static const struct sim_flight *reader_of(const struct sim_block *owner, size_t at, unsigned bytes,
+                                          int *warp) {
     for (int i = 0; i < owner->warp_count; i++)
         for (int j = 0; j < owner->wgmma->warp[i].flights; j++) {
             const struct sim_flight *f = &owner->wgmma->warp[i].flight[j];

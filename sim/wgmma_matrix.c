@@ -60,14 +60,14 @@ static uint32_t offset_along_rows(const struct sim_descriptor *d, int k, int c) 
     const int span = (int)d->swizzle;
     const uint32_t eights = (uint32_t)(k / EIGHT), spans = (uint32_t)(c / span);
     const uint32_t inside = (uint32_t)(k % EIGHT * span * CHUNK + c % span * CHUNK);
-    return inside + (span == 1 ? spans * d->stride + eights * d->leading : spans * d->leading + eights * d->stride);
+    return inside +
+           (span == 1 ? spans * d->stride + eights * d->leading : spans * d->leading + eights * d->stride);
 }
 
 /* The address of chunk C of a line. The swizzle exchanges chunks by the address bits above 128 bytes. */
 static uint32_t address_of(const struct sim_descriptor *d, const struct sim_extent *e, int line, int c) {
-    const uint32_t offset =
-        e->transposed ? offset_along_rows(d, line, c + e->first * e->bytes / CHUNK)
-                      : offset_along_k(d, line + e->first, c);
+    const uint32_t offset = e->transposed ? offset_along_rows(d, line, c + e->first * e->bytes / CHUNK)
+                                          : offset_along_k(d, line + e->first, c);
     const uint32_t at = d->start + offset;
     return at ^ (((at >> 7) - d->base) & (d->swizzle - 1)) << 4;
 }
@@ -79,8 +79,8 @@ static uint32_t address_of(const struct sim_descriptor *d, const struct sim_exte
 static bool may_read(struct sim_warp *warp, const struct sim_insn *insn, uint32_t at) {
     struct sim_block *block = warp->block;
     if (at > block->launch->shared_bytes || CHUNK > block->launch->shared_bytes - at) {
-        sim_fault_at(warp, insn, 0, PTXSIM_BOUNDS, "reads 16 bytes at shared 0x%x: the block has %u bytes", at,
-                     block->launch->shared_bytes);
+        sim_fault_at(warp, insn, 0, PTXSIM_BOUNDS, "reads 16 bytes at shared 0x%x: the block has %u bytes",
+                     at, block->launch->shared_bytes);
         return false;
     }
     if (!sim_async_touch_together(warp, insn, at, CHUNK)) return false;

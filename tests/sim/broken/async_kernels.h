@@ -294,8 +294,10 @@ static const struct {
     {"cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%map, {0, 0, 0, "
      "0}], [%b];",
      "4d"},
-    {"cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.u64 [%out], [%s], 16;", "a reduction of this type"},
-    {"cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%s], [%s], 16, [%b];",
+    {"cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.u64 [%out], [%s], 16;",
+     "a reduction of this type"},
+    {"cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%s], [%s], 16, "
+     "[%b];",
      "cp.reduce.async.bulk.shared::cluster"},
     {"fence.proxy.tensormap::generic.release.gpu;", "tensormap::generic"},
     {"barrier.cluster.wait.relaxed;", "barrier.cluster"},

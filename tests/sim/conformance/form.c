@@ -161,9 +161,9 @@ static const char matrix_registers[] =
     " .reg .b32 %a<4>, %b<2>, %c<4>, %e<4>, %t<4>, %r<1>, %l, %s; .reg .b64 %i, %m, %o; .reg .pred %p<2>;\n"
     " .shared .align 16 .b8 buf[2048];\n";
 
-static const char group_registers[] =
-    " .reg .b32 %a<4>, %b<2>, %c<4>, %e<4>, %t<8>, %r<1>, %l, %s; .reg .b64 %i, %m, %o, %x, %y; .reg .pred %p<3>;\n"
-    " .shared .align 1024 .b8 buf[40960];\n";
+static const char group_registers[] = " .reg .b32 %a<4>, %b<2>, %c<4>, %e<4>, %t<8>, %r<1>, %l, %s; .reg "
+                                      ".b64 %i, %m, %o, %x, %y; .reg .pred %p<3>;\n"
+                                      " .shared .align 1024 .b8 buf[40960];\n";
 
 /* The threads' words in shared memory; the first copy of each is as it is. */
 static const char group_fill[] =
@@ -177,7 +177,8 @@ static const char group_fill[] =
     " fence.proxy.async; bar.sync 0; setp.eq.u32 %%p0, 0, 0; setp.eq.u32 %%p1, 0, 1;\n";
 
 static const char addresses[] =
-    " mov.u32 %r0, %ctaid.x; mov.u32 %l, %tid.x; mov.u32 %s, %ntid.x; mad.lo.u32 %r0, %r0, %s, %l; mov.u32 %s, buf;\n"
+    " mov.u32 %r0, %ctaid.x; mov.u32 %l, %tid.x; mov.u32 %s, %ntid.x; mad.lo.u32 %r0, %r0, %s, %l; mov.u32 "
+    "%s, buf;\n"
     " ld.param.u64 %i, [in]; ld.param.u64 %m, [scratch]; ld.param.u64 %o, [out];\n"
     " mad.wide.u32 %i, %r0, 40, %i; mad.wide.u32 %m, %r0, 64, %m; mad.wide.u32 %o, %r0, 16, %o;\n";
 
@@ -208,16 +209,16 @@ static void append_group(const struct form *form, char text[FORM_TEXT]) {
     append(text, FORM_TEXT, " .reg .%s %%d<%d>;\n", form->row->inputs[2] == 'f' ? "f32" : "b32", count);
     append(text, FORM_TEXT, group_fill, fractions_of(form->row->inputs[1]));
     for (int i = 0; i < count; i++) append(text, FORM_TEXT, " mov.b32 %%d%d, %%c%d;\n", i, i % 4);
-    append(text, FORM_TEXT,
-           " %s\n wgmma.commit_group.sync.aligned;\n wgmma.wait_group.sync.aligned 0;\n",
+    append(text, FORM_TEXT, " %s\n wgmma.commit_group.sync.aligned;\n wgmma.wait_group.sync.aligned 0;\n",
            form->code);
     for (int i = 0; i < count; i++) {
         const int e = i % digest;
         if (i < digest) append(text, FORM_TEXT, " mov.b32 %%e%d, %%d%d;\n", e, i);
         else
-            append(text, FORM_TEXT,
-                   " shf.l.wrap.b32 %%e%d, %%e%d, %%e%d, 5; mov.b32 %%t0, %%d%d; xor.b32 %%e%d, %%e%d, %%t0;\n", e, e,
-                   e, i, e, e);
+            append(
+                text, FORM_TEXT,
+                " shf.l.wrap.b32 %%e%d, %%e%d, %%e%d, 5; mov.b32 %%t0, %%d%d; xor.b32 %%e%d, %%e%d, %%t0;\n",
+                e, e, e, i, e, e);
     }
 }
 

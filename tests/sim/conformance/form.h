@@ -47,7 +47,7 @@ struct form {
 };
 
 enum {
-    FORM_TEXT = 24576,      /* characters of an entry, at most */
+    FORM_TEXT = 24576, /* characters of an entry, at most */
     FORM_HEADER_TEXT = 64,
     FORM_INPUT_WORDS = 10,  /* 32-bit words of inputs a lane */
     FORM_OUTPUT_BYTES = 16, /* room of a lane's result */
