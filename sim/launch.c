@@ -85,7 +85,7 @@ static bool set_traits(struct sim_launch *launch) {
         struct sim_trait *t = &launch->traits[i];
         t->strong = starts_with_one(name, strong);
         t->touches =
-            insn->space != SIM_PARAM && (t->strong || starts_with(name, "ld") || starts_with(name, "st"));
+            !sim_is_private(insn->space) && (t->strong || starts_with(name, "ld") || starts_with(name, "st"));
         t->service = sim_service_of(insn);
         bool async = insn->op->flags & SIM_OP_ASYNC;
         t->touches |= async;
@@ -96,7 +96,8 @@ static bool set_traits(struct sim_launch *launch) {
         t->reaches = sim_reaches_cluster(insn);
         launch->clustered |= (insn->op->flags & SIM_OP_CLUSTER) != 0;
         launch->ordered |= launch->races && (t->acquires || t->releases || insn->exec == sim_fence);
-        bool inside = insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER;
+        bool inside =
+            insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER || sim_is_private(insn->space);
         launch->sequential |= insn->reads_clock || (t->strong && !inside);
     }
     launch->async |= launch->ordered; /* what threads know is told by lane there */
