@@ -191,6 +191,15 @@ ptxsim_status ptxsim_module_unload(ptxsim *sim, ptxsim_module *module) {
     return sim_done(sim);
 }
 
+const char *ptxsim_module_entry(const ptxsim_module *module, size_t index) {
+    size_t count = 0;
+    for (const ptxsim_function *f = module->functions; f; f = f->next) count++;
+    if (index >= count) return NULL;
+    const ptxsim_function *f = module->functions; /* the last one comes first */
+    for (size_t i = count - 1; i > index; i--) f = f->next;
+    return f->name;
+}
+
 size_t ptxsim_function_params(const ptxsim_function *function, size_t *sizes, size_t room) {
     size_t count = (size_t)function->param_count;
     for (size_t i = 0; sizes && i < count && i < room; i++) sizes[i] = function->params[i].bytes;
