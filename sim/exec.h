@@ -172,7 +172,8 @@ bool sim_is_aligned(struct sim_warp *warp, const struct sim_insn *insn, int lane
 void sim_fault_unwritten(struct sim_warp *warp, const struct sim_insn *insn, int lane, const char *space,
                          uint64_t address, const unsigned char *shadow, size_t at, unsigned bytes);
 
-/* local_memory.c: the same in what each thread has for itself, LOCAL or parameters of a call, and in constant memory. */
+/* local_memory.c: the same in what each thread has for itself, LOCAL or parameters of a call, and in
+   constant memory. */
 unsigned char *sim_access_own(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
                               unsigned bytes, enum sim_access access, bool local);
 unsigned char *sim_access_const(struct sim_warp *warp, const struct sim_insn *insn, int lane,

@@ -1,5 +1,6 @@
-/* Calls of functions and jumps by tables. A call is a path: its lanes run from the function's first instruction until all
- * of them are at its end, as those of a branch run until they meet; then the path below goes on behind the call. */
+/* Calls of functions and jumps by tables. A call is a path: its lanes run from the function's first
+ * instruction until all of them are at its end, as those of a branch run until they meet; then the path
+ * below goes on behind the call. */
 #include "exec.h"
 
 const struct sim_op sim_leave_op = {"ret (the end of a function)", "", NULL, sim_leave, 0};

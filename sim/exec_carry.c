@@ -1,7 +1,7 @@
-/* Arithmetic with the carry flag CC.CF, of which each thread has one (ISA, "Extended-Precision Integer Arithmetic
- * Instructions"). A subtraction adds the complement and a flag that stands for "no borrow": the ISA does not say what
- * addc finds behind sub.cc, but nvcc's own code (divisions of 128 bits) needs it so. To read a flag that nothing set is a
- * fault. */
+/* Arithmetic with the carry flag CC.CF, of which each thread has one (ISA, "Extended-Precision Integer
+ * Arithmetic Instructions"). A subtraction adds the complement and a flag that stands for "no borrow": the
+ * ISA does not say what addc finds behind sub.cc, but nvcc's own code (divisions of 128 bits) needs it so.
+ * To read a flag that nothing set is a fault. */
 #include "lanes.h"
 
 __extension__ typedef unsigned __int128 uint128_t;

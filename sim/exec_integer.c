@@ -1,5 +1,5 @@
-/* Integer instructions that compilers make rarely: dot products of halves, products of 24 bits, masks, selection by sign,
- * pairs of 16 bits, and tests of floats. */
+/* Integer instructions that compilers make rarely: dot products of halves, products of 24 bits, masks,
+ * selection by sign, pairs of 16 bits, and tests of floats. */
 #include "lanes.h"
 
 #include <math.h>
@@ -73,7 +73,8 @@ sim_exec *const sim_mad_hi_sat[SIM_TYPE_COUNT] = {[SIM_s32] = mad_hi_sat_s32};
 
 /* -- Masks and fields --------------------------------------------------------------------------------- */
 
-/* LENGTH ones from bit AT on. Clamped, both are at most 32; wrapped, they are taken modulo 32 (ISA, "bmsk"). */
+/* LENGTH ones from bit AT on. Clamped, both are at most 32; wrapped, they are taken modulo 32 (ISA,
+   "bmsk"). */
 static uint32_t ones_from(uint32_t at, uint32_t length) {
     uint64_t ones = length >= 32 ? UINT32_MAX : (UINT64_C(1) << length) - 1;
     return at >= 32 ? 0 : (uint32_t)(ones << at);

@@ -68,8 +68,8 @@ static void store(struct sim_warp *warp, const struct sim_insn *insn, uint32_t m
 sim_exec *const sim_ld[SIM_TYPE_COUNT] = EVERY_DATA_TYPE(load);
 sim_exec *const sim_st[SIM_TYPE_COUNT] = EVERY_DATA_TYPE(store);
 
-/* Shared, local and constant memory and parameters have windows in the generic addresses, global addresses are the same in
-   both. */
+/* Shared, local and constant memory and parameters have windows in the generic addresses, global addresses
+   are the same in both. */
 static void shift_addresses(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask,
                             uint64_t sign) {
     const uint64_t *from = sim_source(warp, &insn->value[1]);

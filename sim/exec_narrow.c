@@ -136,8 +136,8 @@ NARROW(cos, cos(x))
 ROUNDED(sin)
 ROUNDED(cos)
 
-/* Of f64, the high half of the result is good to about 20 bits, and the low half is 0 (ISA, "rcp.approx.ftz.f64");
-   subnormals are zeros. */
+/* Of f64, the high half of the result is good to about 20 bits, and the low half is 0 (ISA,
+   "rcp.approx.ftz.f64"); subnormals are zeros. */
 static double gross(double x) {
     uint64_t bits;
     if (x != x) return NAN;

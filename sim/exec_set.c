@@ -1,5 +1,5 @@
-/* set that compares halves and bf16, or yields one (ISA, "Half Precision Comparison Instructions"), and atomics that add
- * them. */
+/* set that compares halves and bf16, or yields one (ISA, "Half Precision Comparison Instructions"), and
+ * atomics that add them. */
 #include "format.h"
 #include "lanes.h"
 

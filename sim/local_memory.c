@@ -92,7 +92,8 @@ void sim_isspacep(struct sim_warp *warp, const struct sim_insn *insn, uint32_t m
 
 /* -- getctarank --------------------------------------------------------------------------------------- */
 
-/* The rank of the block whose shared memory an address of type T lies in, where the block's own begins at BASE. */
+/* The rank of the block whose shared memory an address of type T lies in, where the block's own begins at
+   BASE. */
 #define GETCTARANK(name, T, BASE)                                                                            \
     static void name(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {                    \
         const T *a = sim_source(warp, &insn->value[1]);                                                      \

@@ -30,8 +30,8 @@ enum {
 #define SIM_EACH_LANE(l) for (int l = 0; l < SIM_LANES; l++)
 #define SIM_ACTIVE(m, l) ((m) >> (l)&1u)
 
-/* State spaces (ISA, "State Spaces"). SIM_SHARED is .shared::cta, SIM_PARAM a kernel's parameters, SIM_FRAME those
-   that functions are called with. */
+/* State spaces (ISA, "State Spaces"). SIM_SHARED is .shared::cta, SIM_PARAM a kernel's parameters,
+   SIM_FRAME those that functions are called with. */
 enum sim_space {
     SIM_GENERIC,
     SIM_GLOBAL,
@@ -181,8 +181,8 @@ struct sim_room {
     bool local; /* in .local: otherwise a parameter of a call */
 };
 
-/* A function as one entry calls it: a part of the entry's code, with registers and memory of its own, which are
-   undefined where a call begins. */
+/* A function as one entry calls it: a part of the entry's code, with registers and memory of its own, which
+   are undefined where a call begins. */
 struct sim_callee {
     const char *name;
     int start, end; /* its instructions; the last one leaves it */
@@ -215,8 +215,8 @@ struct sim_variable {
     uint64_t address;       /* its generic one, 0 before the module is loaded */
 };
 
-/* A place that holds a variable's address, known once the module is loaded: COUNT times BYTES at TO, or, in the initial
-   value of another variable, once. */
+/* A place that holds a variable's address, known once the module is loaded: COUNT times BYTES at TO, or, in
+   the initial value of another variable, once. */
 struct sim_relocation {
     struct sim_relocation *next;
     const struct sim_variable *variable;

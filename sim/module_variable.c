@@ -1,5 +1,5 @@
-/* Variables of a module in .global and .const: allocations of the simulator's memory from the module's loading until its
- * end, each one of its own, so that what runs past one of them is found. */
+/* Variables of a module in .global and .const: allocations of the simulator's memory from the module's
+ * loading until its end, each one of its own, so that what runs past one of them is found. */
 #include "sim.h"
 
 #include <stdlib.h>

@@ -261,7 +261,7 @@ static bool start_function(struct sim_parser *p) {
     return sim_new_function(p, name);
 }
 
-/* The entry that begins at TOKEN calls what is defined behind it: it is parsed again where the module ends. */
+/* The entry that begins at TOKEN calls what is defined behind it: it is parsed again at the module's end. */
 static bool postpone(struct sim_parser *p, const struct sim_lexer *lexer, const struct sim_token *token) {
     struct sim_entry *entry = sim_scratch(p, sizeof *entry);
     if (!entry) return false;

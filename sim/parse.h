@@ -207,7 +207,8 @@ bool sim_finish_calls(struct sim_parser *p);
 /* Of all entries, to bound what a module can make of its functions. */
 bool sim_count_code(struct sim_parser *p, int line);
 
-/* parse_memory.c: variables in .local and .param, of which each thread has its own, and in .global and .const */
+/* parse_memory.c: variables in .local and .param, of which each thread has its own, and in .global and
+   .const */
 bool sim_parse_local(struct sim_parser *p);
 bool sim_parse_frame(struct sim_parser *p);
 /* One variable in .param of a function, or, SIZE_ONLY, its size: {.align n} .type name{[n]} */
@@ -227,7 +228,8 @@ bool sim_parse_reg(struct sim_parser *p);
 bool sim_parse_shared(struct sim_parser *p, bool is_extern);
 bool sim_parse_align(struct sim_parser *p, uint32_t *align);
 bool sim_place_shared(struct sim_parser *p, struct sim_symbol *symbol);
-/* [n][m]... behind a variable's name; *ELEMENTS is their product, at most MOST, *OPEN whether the first is []. */
+/* [n][m]... behind a variable's name; *ELEMENTS is their product, at most MOST, *OPEN whether the first is
+   []. */
 bool sim_parse_dimensions(struct sim_parser *p, uint64_t most, uint64_t *elements, bool *open);
 
 /* parse_operand.c */

@@ -1,6 +1,7 @@
-/* .func, call and ret. An entry's code holds, behind its own, that of each function that it calls, once: it is parsed
- * again for each entry, so that registers, shared variables and special registers get their places there. A function
- * is parsed where it is defined, too, for its errors. Recursion and indirect calls are refused. */
+/* .func, call and ret. An entry's code holds, behind its own, that of each function that it calls, once: it
+ * is parsed again for each entry, so that registers, shared variables and special registers get their
+ * places there. A function is parsed where it is defined, too, for its errors. Recursion and indirect calls
+ * are refused. */
 #include "parse.h"
 
 #include <string.h>

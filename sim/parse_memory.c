@@ -1,5 +1,5 @@
-/* Variables outside of shared memory: those of each thread, in .local and in .param of calls, and the module's, in .global
- * and .const. */
+/* Variables outside of shared memory: those of each thread, in .local and in .param of calls, and the
+ * module's, in .global and .const. */
 #include "parse.h"
 
 #include <string.h>
@@ -162,8 +162,8 @@ static bool fill_element(struct sim_parser *p, struct filling *f) {
     return true;
 }
 
-/* {a, b, {c, d}}: what braces inside leave out at their end is not known here, so that they must be full, as nvcc
-   makes them. */
+/* {a, b, {c, d}}: what braces inside leave out at their end is not known here, so that they must be full,
+   as nvcc makes them. */
 static bool fill(struct sim_parser *p, struct filling *f, int nesting) {
     bool open, more = true;
     if (nesting > MAX_NESTING)

@@ -30,8 +30,8 @@ static bool parse_labels(struct sim_parser *p, struct sim_table *table) {
     return sim_expect(p, ';');
 }
 
-/* The token is the directive behind a label and its colon. Only .branchtargets means something: what stands at
-   .callprototype and .calltargets is for indirect calls, which are refused. */
+/* The token is the directive behind a label and its colon. Only .branchtargets means something: what stands
+   at .callprototype and .calltargets is for indirect calls, which are refused. */
 bool sim_parse_label_directive(struct sim_parser *p, const struct sim_token *label) {
     bool present;
     if (sim_token_is(&p->token, SIM_TOKEN_DOT, "callprototype") ||

@@ -1,5 +1,5 @@
-/* The parts of the program ptxsim. Functions that can fail return false after they have reported the error, one line on
- * standard error. */
+/* The parts of the program ptxsim. Functions that can fail return false after they have reported the error,
+ * one line on standard error. */
 #ifndef PTXSIM_PROGRAM_H
 #define PTXSIM_PROGRAM_H
 
@@ -29,7 +29,8 @@ struct options {
 bool options_parse(int argc, char **argv, bool check, struct options *options);
 /* The help of a command. */
 void options_help(bool check);
-/* An unsigned number that fills TEXT, or LENGTH letters of it; K, M and G behind it multiply by 2^10, 2^20, 2^30. */
+/* An unsigned number that fills TEXT, or LENGTH letters of it; K, M and G behind it multiply by 2^10, 2^20,
+   2^30. */
 bool parse_count(const char *text, size_t length, uint64_t most, uint64_t *value);
 
 /* -- file.c: whole files; the caller frees --------------------------------------------------------------- */

@@ -32,17 +32,6 @@ void reference_tensor(const void *a, const void *b, void *out, unsigned n) {
     }
 }
 
-void reference_wmma(const void *a, const void *b, void *out, unsigned n) {
-    const uint16_t *x = a, *y = b;
-    float *to = out;
-    for (unsigned at = 0; at < n; at++) {
-        float sum = 0.5f;
-        for (unsigned k = 0; k < 32; k++)
-            sum += float_of(x[at / 16 * 32 + k]) * float_of(y[at % 16 * 32 + k]);
-        to[at] = sum;
-    }
-}
-
 /* -- Halves ------------------------------------------------------------------------------------------- */
 
 static float saturated(float x) { return x > 1 ? 1 : x > 0 ? x : 0; }
