@@ -163,8 +163,10 @@ void reference_template(const void *a, const void *b, void *out, unsigned n) {
         for (unsigned k = 0; k < 8; k++) sum += x[i + k];
         for (unsigned k = 0; k < 4; k++) most = y[i + k] > most ? y[i + k] : most;
         uint32_t r = sum + most;
-        int16_t narrow = (int16_t)(r * 5 + 1);
-        to[i] = r * 3 + 1 + (uint32_t)((uint64_t)r * y[i] + 1) + (uint32_t)(int32_t)narrow;
+        int32_t narrow = (int16_t)(r * 5 + 1);
+        uint64_t wide = (uint64_t)r * y[i] + 1;
+        to[i] = r * 3 + 1 + (uint32_t)wide;
+        to[i] += (uint32_t)narrow;
     }
 }
 

@@ -55,8 +55,8 @@ static void check_variables(ptxsim *sim, const ptxsim_module *module, const unsi
 
 static void run(const struct foreign_case *c, const char *text, int order, const void *a, const void *b,
                 const void *want) {
-    ptxsim *sim;
-    ptxsim_module *module;
+    ptxsim *sim = NULL;
+    ptxsim_module *module = NULL;
     char message[256];
     void *got = calloc(1, c->out_bytes);
     CHECK(got && ptxsim_create(NULL, &sim) == PTXSIM_OK);
