@@ -7,7 +7,7 @@ function(mcgen_manual)
   set(sources ${PROJECT_SOURCE_DIR}/cmake/manual)
   set(folder ${PROJECT_BINARY_DIR}/manual)
   set(made ${folder}/interface.txt)
-  foreach(program mcgen mcrun mcbench)
+  foreach(program mcgen mcrun mcbench ptxsim)
     list(APPEND made ${folder}/${program}.1 ${folder}/${program} ${folder}/_${program} ${folder}/${program}.fish)
     if(MCGEN_INSTALL)
       install(FILES ${folder}/${program}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
@@ -18,7 +18,8 @@ function(mcgen_manual)
   endforeach()
   string(TIMESTAMP date "%Y-%m-%d" UTC) # that of SOURCE_DATE_EPOCH, where builds have to be alike
   file(GLOB templates CONFIGURE_DEPENDS ${sources}/*)
-  add_custom_command(OUTPUT ${made} DEPENDS ${templates} mcgen mcrun mcbench VERBATIM
-    COMMAND sh ${sources}/make.sh ${folder} ${PROJECT_VERSION} ${date} $<TARGET_FILE:mcgen> $<TARGET_FILE:mcrun> $<TARGET_FILE:mcbench>)
+  add_custom_command(OUTPUT ${made} DEPENDS ${templates} mcgen mcrun mcbench ptxsim_program VERBATIM
+    COMMAND sh ${sources}/make.sh ${folder} ${PROJECT_VERSION} ${date} $<TARGET_FILE:mcgen> $<TARGET_FILE:mcrun> $<TARGET_FILE:mcbench>
+            $<TARGET_FILE:ptxsim_program>)
   add_custom_target(manual ALL DEPENDS ${made})
 endfunction()

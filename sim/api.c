@@ -122,6 +122,9 @@ ptxsim_status ptxsim_alloc(ptxsim *sim, size_t bytes, uint64_t *address) {
 }
 
 ptxsim_status ptxsim_free(ptxsim *sim, uint64_t address) {
+    const struct sim_allocation *a = sim_memory_find(&sim->memory, address);
+    if (a && a->variable)
+        return sim_fail(sim, PTXSIM_INVALID, "0x%llx is a variable of a module", (unsigned long long)address);
     if (sim_memory_free(&sim->memory, address)) return sim_done(sim);
     return sim_fail(sim, PTXSIM_INVALID, "nothing is allocated at 0x%llx", (unsigned long long)address);
 }
@@ -167,6 +170,12 @@ ptxsim_status ptxsim_module_load(ptxsim *sim, const char *text, ptxsim_module **
     *module = NULL;
     if (!text) return sim_fail(sim, PTXSIM_INVALID, "no text");
     if (sim_parse(text, module, &sim->fault) != PTXSIM_OK) return sim->fault.status;
+    if (!sim_variables_open(sim, *module)) {
+        sim_variables_free(sim, *module);
+        sim_module_free(*module);
+        *module = NULL;
+        return sim_fail(sim, PTXSIM_NOMEM, "no memory for the module's variables");
+    }
     (*module)->next = sim->modules;
     sim->modules = *module;
     return sim_done(sim);
@@ -177,8 +186,18 @@ ptxsim_status ptxsim_module_unload(ptxsim *sim, ptxsim_module *module) {
     while (*link && *link != module) link = &(*link)->next;
     if (!*link) return sim_fail(sim, PTXSIM_INVALID, "not a module of this simulator");
     *link = module->next;
+    sim_variables_free(sim, module);
     sim_module_free(module);
     return sim_done(sim);
+}
+
+const char *ptxsim_module_entry(const ptxsim_module *module, size_t index) {
+    size_t count = 0;
+    for (const ptxsim_function *f = module->functions; f; f = f->next) count++;
+    if (index >= count) return NULL;
+    const ptxsim_function *f = module->functions; /* the last one comes first */
+    for (size_t i = count - 1; i > index; i--) f = f->next;
+    return f->name;
 }
 
 size_t ptxsim_function_params(const ptxsim_function *function, size_t *sizes, size_t room) {

@@ -224,7 +224,7 @@ bool sim_bulk_shared(struct sim_warp *warp, const struct sim_block *owner, const
 unsigned char *sim_bulk_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
                                unsigned bytes, enum sim_access access);
 /* Where a lane's bulk load goes. A multicast goes to the same place in several blocks, by rank; else there is one. */
-struct sim_targets {
+struct sim_destinations {
     unsigned count;
     struct {
         struct sim_block *block;
@@ -235,9 +235,9 @@ struct sim_targets {
 
 /* What the operands say: TO and SIGNAL are two values each, an address; MASK is NULL without .multicast. False
    after a fault. */
-bool sim_bulk_targets(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+bool sim_bulk_destinations(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                       const struct sim_value *to, const struct sim_value *signal,
-                      const struct sim_value *mask, struct sim_targets *targets);
+                      const struct sim_value *mask, struct sim_destinations *targets);
 /* A new bulk copy of BYTES, made of at most PIECES pieces, which signals M, or which a group waits for. 0
    after a fault. */
 uint32_t sim_bulk_new(struct sim_warp *warp, const struct sim_insn *insn, int lane,

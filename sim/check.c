@@ -1,5 +1,6 @@
 /* What the ISA forbids, or the simulator does not do, beyond the types of operands. */
 #include "format.h"
+#include "lanes.h"
 #include "parse.h"
 #include "reduce.h"
 
@@ -26,6 +27,28 @@ static const char *check_set(const struct sim_insn *insn) {
     return check_comparison(insn, insn->type2);
 }
 
+static bool is_one_of(unsigned type, const uint8_t *types) {
+    while (*types && *types != type) types++;
+    return *types != SIM_none;
+}
+
+/* ISA, "set" of half precision: what is compared decides what it may yield. */
+static const char *check_set_narrow(const struct sim_insn *insn) {
+    static const uint8_t floats[] = {SIM_f16, SIM_bf16, SIM_f32, SIM_f64, SIM_none},
+                         narrow[] = {SIM_f16, SIM_bf16, SIM_none},
+                         whole[] = {SIM_u16, SIM_s16, SIM_u32, SIM_s32, SIM_none},
+                         words[] = {SIM_u32, SIM_s32, SIM_none};
+    unsigned to = insn->type, from = insn->type2;
+    bool pair = from == SIM_f16x2 || from == SIM_bf16x2;
+    bool legal =
+        pair ? to == from || is_one_of(to, words)
+             : (is_one_of(from, narrow) && is_one_of(to, whole)) ||
+                   (is_one_of(from, floats) && is_one_of(to, narrow)) ||
+                   (insn->modifiers & SIM_FTZ && from == SIM_f32 && (is_one_of(to, words) || to == SIM_f32));
+    if (!legal) return "set of these types";
+    return check_comparison(insn, from);
+}
+
 static bool is_scalar_float(unsigned type) {
     return sim_types[type].kind == 'f' || type == SIM_bf16 || type == SIM_tf32;
 }
@@ -34,7 +57,7 @@ static bool is_scalar_float(unsigned type) {
 static const char *check_cvt_of_floats(const struct sim_insn *insn) {
     unsigned to = insn->type, from = insn->type2;
     bool same = to == from, narrows = !same && sim_types[to].bytes <= sim_types[from].bytes;
-    if (to == SIM_tf32 && (from != SIM_f32 || (insn->modifiers & ~SIM_RELU)))
+    if (to == SIM_tf32 && (from != SIM_f32 || (insn->modifiers & ~(uint32_t)SIM_RELU)))
         return "cvt to .tf32 is from .f32";
     if (insn->rounding == SIM_RNA) return to == SIM_tf32 ? NULL : "only cvt to .tf32 rounds so";
     if (insn->rounding >= SIM_RNI)
@@ -108,7 +131,7 @@ const char *sim_check(const struct sim_insn *insn, ptxsim_status *status) {
     if (op->by_type == sim_setp || op->by_type == sim_setp_rounded || op->by_type == sim_setp_half ||
         op->by_type == sim_setp_brain)
         return check_comparison(insn, insn->type);
-    if (op->one == sim_set) return check_set(insn);
+    if (op->one == sim_set) return sim_set_is_narrow(insn) ? check_set_narrow(insn) : check_set(insn);
     if (op->one == sim_cvt) return check_cvt(insn);
     *status = PTXSIM_UNSUPPORTED;
     if (op->one == sim_bulk_store && insn->reduction) return check_reduction(insn);
@@ -119,14 +142,18 @@ const char *sim_check(const struct sim_insn *insn, ptxsim_status *status) {
     if (op->by_type == sim_cvt_widen_pair && insn->type2 != SIM_e4m3x2 && insn->type2 != SIM_e5m2x2)
         return "cvt of this type to .f16x2";
     if (op->by_type == sim_ld || op->by_type == sim_st) {
-        if (op->by_type == sim_st && insn->space == SIM_PARAM)
-            return "st.param: kernel parameters are read only";
+        if (op->by_type == sim_st && insn->space == SIM_CONST)
+            return "st.const: constant memory is read only";
         return check_memory(insn);
     }
-    bool addresses =
-        op->by_type == sim_cvta || op->by_type == sim_cvta_to || op->one == sim_prefetch_tensormap;
+    bool addresses = op->by_type == sim_cvta || op->by_type == sim_cvta_to ||
+                     op->one == sim_prefetch_tensormap || op->one == sim_isspacep;
     if (insn->space == SIM_PARAM && !addresses) return "the state space .param of this instruction";
-    if (op->by_type == sim_dp4a && insn->type2 != SIM_s32 && insn->type2 != SIM_u32)
-        return "dp4a of this type";
+    if (sim_is_private(insn->space) && !addresses && op->one != sim_nop)
+        return "the state space of this instruction";
+    bool dots = op->by_type == sim_dp4a || op->by_type == sim_dp2a_lo || op->by_type == sim_dp2a_hi;
+    if (op->by_type == sim_slct && insn->type2 != SIM_s32 && insn->type2 != SIM_f32)
+        return "slct by this type";
+    if (dots && insn->type2 != SIM_s32 && insn->type2 != SIM_u32) return "a dot product of this type";
     return NULL;
 }

@@ -202,6 +202,8 @@ bool sim_constant_address(struct sim_parser *p, const struct sim_symbol *symbol,
     void *lanes = new_lanes(p, symbol->at + offset, info->bytes);
     *value = (struct sim_value){.kind = SIM_CONSTANT, .type = (uint8_t)type, .lanes = lanes};
     if (!lanes) return false;
+    if (symbol->space == SIM_GLOBAL || symbol->space == SIM_CONST)
+        return sim_refer_variable(p, symbol, offset, lanes, info->bytes);
     return symbol->dynamic ? add_fixup(p, lanes, info->bytes, offset) : true;
 }
 

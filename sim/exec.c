@@ -248,6 +248,9 @@ static void set_specials(struct sim_warp *warp) {
     }
 }
 
+/* Of a warp's threads, for themselves: a multiple of 512. */
+static size_t own_bytes(const ptxsim_function *f) { return (size_t)SIM_LANES * f->thread_bytes; }
+
 static void start_warp(struct sim_warp *warp, unsigned threads) {
     const ptxsim_function *f = warp->block->launch->function;
     unsigned left = threads - (unsigned)warp->index * SIM_LANES;
@@ -256,6 +259,8 @@ static void start_warp(struct sim_warp *warp, unsigned threads) {
     warp->pc = warp->depth = 0;
     warp->maxnreg_count = 0;
     warp->registers = sim_first_registers(f);
+    warp->carry = warp->carry_known = 0;
+    if (warp->own_shadow) memset(warp->own_shadow, 0, own_bytes(f) / 8);
     warp->reconverge = f->code_count;
     warp->barrier = SIM_NOT_WAITING;
     memset(warp->defined, 0, (size_t)f->register_count * sizeof *warp->defined);
@@ -284,6 +289,11 @@ static bool allocate_warp(struct sim_warp *warp, struct sim_block *block, int in
     warp->file = aligned_alloc(64, ((size_t)f->file_bytes + 64) / 64 * 64);
     warp->defined = calloc((size_t)f->register_count + 1, sizeof *warp->defined);
     if (warp->file) memset(warp->file, 0, f->file_bytes);
+    if (f->thread_bytes) {
+        warp->own = calloc(1, own_bytes(f));
+        warp->own_shadow = calloc(1, own_bytes(f) / 8 + 2);
+        if (!warp->own || !warp->own_shadow) return false;
+    }
     return warp->file && warp->defined;
 }
 
@@ -327,6 +337,8 @@ void sim_block_free(struct sim_block *block) {
     for (int i = 0; block->warps && i < block->warp_count; i++) {
         free(block->warps[i].file);
         free(block->warps[i].defined);
+        free(block->warps[i].own);
+        free(block->warps[i].own_shadow);
     }
     free(block->warps);
     free(block->shared);

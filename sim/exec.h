@@ -15,12 +15,14 @@
 #define SIM_SHARED_WINDOW (UINT64_C(1) << 40)
 /* The same window for the kernel's parameters (cvta.param). */
 #define SIM_PARAM_WINDOW (SIM_SHARED_WINDOW + (UINT64_C(1) << 32))
+/* And for what each thread has for itself. */
+#define SIM_LOCAL_WINDOW (SIM_PARAM_WINDOW + (UINT64_C(1) << 32))
 /* An address in .shared::cluster is that of the executing block itself below 1 << SIM_RANK_AT. Else it is
    rank + 1 of a block of the cluster there, and the address in that block's shared memory below. */
 enum { SIM_RANK_AT = 24 };
 
 /* Lanes that run from PC until RECONVERGE. Every split takes a lane at least from a mask, so that the stack
- * is bounded. */
+ * is bounded; a call is a path, too. */
 struct sim_path {
     int pc, reconverge;
     uint32_t mask;
@@ -29,7 +31,7 @@ struct sim_path {
 /* In sim_warp.barrier: the warp waits at none, or in setmaxnreg for registers. (-2 and -3: async.h, cluster.h.) */
 enum { SIM_NOT_WAITING = -1, SIM_AT_REGISTERS = -4 };
 
-enum { SIM_MAX_PATHS = 2 * SIM_LANES + 2 };
+enum { SIM_MAX_PATHS = 2 * SIM_LANES + 2 + SIM_MAX_CALL_DEPTH };
 
 struct sim_warp {
     struct sim_block *block;
@@ -46,6 +48,8 @@ struct sim_warp {
     int maxnreg_count, maxnreg_pc; /* setmaxnreg executed, and the last one */
     int registers;                 /* a thread, as setmaxnreg leaves them */
     struct sim_clock clock;
+    unsigned char *own, *own_shadow; /* lane by lane: local memory and frames, and which bytes were written */
+    uint32_t carry, carry_known;     /* the condition code's flag, and the lanes where it was set */
 };
 
 struct sim_barrier {
@@ -150,6 +154,12 @@ void sim_reconverge(struct sim_warp *warp);
 /* Goes on with the lanes on the other side of the last branch. False: there are none. */
 bool sim_switch_path(struct sim_warp *warp);
 void sim_exit_lanes(struct sim_warp *warp, uint32_t mask);
+/* Whether all that the instruction at PC does is to end its thread. */
+bool sim_only_exits(const ptxsim_function *f, int pc);
+/* Lanes whose next instruction is a ret execute it now: nobody needs to wait for them. */
+void sim_exit_early(struct sim_warp *warp, uint32_t mask);
+/* A path that waits until those above it have met. */
+void sim_push_path(struct sim_warp *warp, int pc, int reconverge, uint32_t mask);
 
 /* exec_maxnreg.c: whether the warps of each warpgroup executed the same ones, at a block's end; false after a
    fault. */
@@ -167,6 +177,19 @@ void sim_mma_count(struct sim_warp *warp, const struct sim_insn *insn, int bits,
    what is read was written. They return where the bytes lie, or NULL after a fault. */
 unsigned char *sim_access_memory(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                                  uint64_t address, unsigned bytes, enum sim_access access);
+
+/* Their parts. */
+bool sim_is_aligned(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
+                    unsigned bytes, enum sim_access access);
+void sim_fault_unwritten(struct sim_warp *warp, const struct sim_insn *insn, int lane, const char *space,
+                         uint64_t address, const unsigned char *shadow, size_t at, unsigned bytes);
+
+/* local_memory.c: the same in what each thread has for itself, LOCAL or parameters of a call, and in
+   constant memory. */
+unsigned char *sim_access_own(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
+                              unsigned bytes, enum sim_access access, bool local);
+unsigned char *sim_access_const(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                uint64_t address, unsigned bytes);
 
 /* The same, in a space that is not the instruction's. */
 unsigned char *sim_access_space(struct sim_warp *warp, const struct sim_insn *insn, int lane,

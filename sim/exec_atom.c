@@ -68,7 +68,11 @@ BITWISE(and, x &y)
 BITWISE(or, x | y)
 BITWISE(xor, x ^ y)
 BITWISE(exch, y)
-BITWISE(cas, x == y ? z : x)
+ATOMIC(cas_b16, uint16_t, x == y ? z : x)
+ATOMIC(cas_b32, uint32_t, x == y ? z : x)
+ATOMIC(cas_b64, uint64_t, x == y ? z : x)
+sim_exec *const sim_atom_cas[SIM_TYPE_COUNT] = {
+    [SIM_b16] = cas_b16, [SIM_b32] = cas_b32, [SIM_b64] = cas_b64};
 
 /* inc counts up to y and starts again, dec counts down to 0 and starts again at y (ISA, "atom"). */
 ATOMIC(inc_u32, uint32_t, x >= y ? 0 : x + 1)

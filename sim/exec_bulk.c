@@ -39,7 +39,7 @@ unsigned char *sim_bulk_global(struct sim_warp *warp, const struct sim_insn *ins
 /* -- Where loads go -------------------------------------------------------------------------------------- */
 
 static bool add_target(struct sim_warp *warp, const struct sim_insn *insn, int lane, struct sim_block *block,
-                       uint64_t at, uint64_t signal, struct sim_targets *targets) {
+                       uint64_t at, uint64_t signal, struct sim_destinations *targets) {
     struct sim_mbarrier *m = block ? sim_mbarrier_at(warp, block, insn, lane, signal) : NULL;
     if (!m || !sim_mbarrier_is_fenced(warp, insn, lane, m)) return false;
     targets->to[targets->count].block = block;
@@ -57,7 +57,7 @@ static unsigned rank_of(const struct sim_warp *warp, uint64_t address) {
 
 /* ISA, "cp.async.bulk": the mbarrier of a copy to another block is that block's. */
 static bool add_one(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t to,
-                    uint64_t signal, struct sim_targets *targets) {
+                    uint64_t signal, struct sim_destinations *targets) {
     const unsigned rank = rank_of(warp, to);
     if (rank_of(warp, signal) != rank) {
         sim_fault_at(warp, insn, lane, PTXSIM_ASYNC,
@@ -69,9 +69,9 @@ static bool add_one(struct sim_warp *warp, const struct sim_insn *insn, int lane
     return add_target(warp, insn, lane, peer, place_of(to), place_of(signal), targets);
 }
 
-bool sim_bulk_targets(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+bool sim_bulk_destinations(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                       const struct sim_value *to, const struct sim_value *signal,
-                      const struct sim_value *mask, struct sim_targets *targets) {
+                      const struct sim_value *mask, struct sim_destinations *targets) {
     const uint64_t at = sim_operand_address(warp, to, lane), m = sim_operand_address(warp, signal, lane);
     targets->count = 0;
     if (!mask) return add_one(warp, insn, lane, at, m, targets);
@@ -159,14 +159,14 @@ static const struct sim_value *ranks_of(const struct sim_insn *insn, int operand
 
 void sim_bulk_load(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     enum { TO = 0, FROM = 2, SIZE = 4, MBARRIER = 5, RANKS = 7 };
-    struct sim_targets targets;
+    struct sim_destinations targets;
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
         uint64_t to = sim_operand_address(warp, &insn->value[TO], l),
                  from = sim_operand_address(warp, &insn->value[FROM], l);
         uint32_t size = sim_lane_u32(warp, &insn->value[SIZE], l);
         if (!check_bulk(warp, insn, l, to, from, size)) return;
-        if (!sim_bulk_targets(warp, insn, l, &insn->value[TO], &insn->value[MBARRIER], ranks_of(insn, RANKS),
+        if (!sim_bulk_destinations(warp, insn, l, &insn->value[TO], &insn->value[MBARRIER], ranks_of(insn, RANKS),
                               &targets))
             return;
         for (unsigned i = 0; i < targets.count; i++)
@@ -177,7 +177,7 @@ void sim_bulk_load(struct sim_warp *warp, const struct sim_insn *insn, uint32_t 
 /* What shared memory holds at FROM, as the fill of a copy, which may be long after it was written over: nobody
    judges that. */
 static bool bulk_between(struct sim_warp *warp, const struct sim_insn *insn, int lane,
-                         const struct sim_targets *targets, uint64_t from, uint32_t size) {
+                         const struct sim_destinations *targets, uint64_t from, uint32_t size) {
     struct sim_block *owner = targets->to[0].block;
     ptxsim_counts before = warp->block->counts;
     if (!sim_bulk_shared(warp, warp->block, insn, lane, from, size ? size : 1, SIM_READ)) return false;
@@ -199,14 +199,14 @@ static bool bulk_between(struct sim_warp *warp, const struct sim_insn *insn, int
 
 void sim_bulk_share(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     enum { TO = 0, FROM = 2, SIZE = 4, MBARRIER = 5 };
-    struct sim_targets targets;
+    struct sim_destinations targets;
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
         uint64_t to = sim_operand_address(warp, &insn->value[TO], l),
                  from = sim_operand_address(warp, &insn->value[FROM], l);
         uint32_t size = sim_lane_u32(warp, &insn->value[SIZE], l);
         if (!check_bulk(warp, insn, l, to, from, size)) return;
-        if (!sim_bulk_targets(warp, insn, l, &insn->value[TO], &insn->value[MBARRIER], NULL, &targets) ||
+        if (!sim_bulk_destinations(warp, insn, l, &insn->value[TO], &insn->value[MBARRIER], NULL, &targets) ||
             !bulk_between(warp, insn, l, &targets, from, size))
             return;
     }

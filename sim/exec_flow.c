@@ -1,7 +1,7 @@
 /* Branches, exits and the barriers of a block. */
 #include "cluster.h"
 
-static bool only_exits(const ptxsim_function *f, int pc) {
+bool sim_only_exits(const ptxsim_function *f, int pc) {
     return (f->code[pc].op->flags & SIM_OP_EXIT) && f->code[pc].guard == SIM_NO_REGISTER &&
            f->code[pc].exec == sim_ret;
 }
@@ -29,7 +29,7 @@ void sim_exit_lanes(struct sim_warp *warp, uint32_t mask) {
     if (warp->active == 0 && warp->depth > 0) next_path(warp);
 }
 
-static void push(struct sim_warp *warp, int pc, int reconverge, uint32_t mask) {
+void sim_push_path(struct sim_warp *warp, int pc, int reconverge, uint32_t mask) {
     warp->path[warp->depth++] = (struct sim_path){pc, reconverge, mask};
 }
 
@@ -47,15 +47,14 @@ bool sim_switch_path(struct sim_warp *warp) {
 /* Lanes in MASK branch and run first, OTHERS go on after them. Both stop where they meet. */
 static void split(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, uint32_t others) {
     int join = insn->reconverge;
-    if (warp->reconverge != join) push(warp, join, warp->reconverge, warp->active);
-    push(warp, warp->pc + 1, join, others);
+    if (warp->reconverge != join) sim_push_path(warp, join, warp->reconverge, warp->active);
+    sim_push_path(warp, warp->pc + 1, join, others);
     warp->reconverge = join;
     warp->active = mask;
     warp->next_pc = insn->target;
 }
 
-/* Lanes whose next instruction is a ret execute it now: nobody needs to wait for them. */
-static void exit_early(struct sim_warp *warp, uint32_t mask) {
+void sim_exit_early(struct sim_warp *warp, uint32_t mask) {
     warp->block->counts.thread_instructions += (unsigned)__builtin_popcount(mask);
     sim_exit_lanes(warp, mask);
 }
@@ -68,11 +67,11 @@ void sim_bra(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) 
     } else if (insn->modifiers & SIM_UNI) {
         sim_fault_at(warp, insn, __builtin_ctz(others), PTXSIM_TRAP,
                      "bra.uni, and the lanes of the warp disagree");
-    } else if (only_exits(f, insn->target)) {
-        exit_early(warp, mask);
-    } else if (only_exits(f, warp->pc + 1)) {
+    } else if (sim_only_exits(f, insn->target)) {
+        sim_exit_early(warp, mask);
+    } else if (sim_only_exits(f, warp->pc + 1)) {
         warp->next_pc = insn->target;
-        exit_early(warp, others);
+        sim_exit_early(warp, others);
     } else {
         split(warp, insn, mask, others);
     }

@@ -68,14 +68,16 @@ static void store(struct sim_warp *warp, const struct sim_insn *insn, uint32_t m
 sim_exec *const sim_ld[SIM_TYPE_COUNT] = EVERY_DATA_TYPE(load);
 sim_exec *const sim_st[SIM_TYPE_COUNT] = EVERY_DATA_TYPE(store);
 
-/* Shared memory and parameters have windows in the generic addresses, global addresses are the same in
-   both. */
+/* Shared, local and constant memory and parameters have windows in the generic addresses, global addresses
+   are the same in both. */
 static void shift_addresses(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask,
                             uint64_t sign) {
     const uint64_t *from = sim_source(warp, &insn->value[1]);
     uint64_t result[SIM_LANES], window = 0;
     if (insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER) window = SIM_SHARED_WINDOW;
     if (insn->space == SIM_PARAM) window = SIM_PARAM_WINDOW;
+    if (insn->space == SIM_LOCAL) window = SIM_LOCAL_WINDOW;
+    if (insn->space == SIM_CONST) window = SIM_CONST_BASE;
     SIM_EACH_LANE(l) result[l] = from[l] + sign * window;
     sim_put(warp, &insn->value[0], result, sizeof *result, mask);
 }

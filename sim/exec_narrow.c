@@ -66,11 +66,22 @@ static void compute(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
     sim_exec *const sim_##name##_brain[SIM_TYPE_COUNT] = {[SIM_bf16] = run_##name, [SIM_bf16x2] = run_##name};
 #define EVERY(name) ROUNDED(name) HALF(name) BRAIN(name)
 
+/* With .xorsign.abs, magnitudes are compared, and the result has the product's sign. */
+static double signed_extremum(double x, double y, bool greatest, const struct sim_insn *insn);
+
 /* min and max pass over a NaN unless .NaN is there, and -0 is less than +0 (ISA, "min", "max"). */
 static double extremum(double x, double y, bool greatest, const struct sim_insn *insn) {
+    if (insn->modifiers & SIM_XOR_SIGN) return signed_extremum(x, y, greatest, insn);
     if (x != x || y != y) return insn->modifiers & SIM_NAN_WINS ? (double)NAN : x != x ? y : x;
     bool x_less = x < y || (x == y && signbit(x));
     return x_less == greatest ? y : x;
+}
+
+static double signed_extremum(double x, double y, bool greatest, const struct sim_insn *insn) {
+    struct sim_insn plain = *insn;
+    plain.modifiers &= ~(uint32_t)SIM_XOR_SIGN;
+    double r = extremum(fabs(x), fabs(y), greatest, &plain);
+    return (signbit(x) != 0) != (signbit(y) != 0) ? -r : r;
 }
 
 /* A product of two values is exact: at most 48 significant bits. */
@@ -116,6 +127,32 @@ ROUNDED(rsqrt)
 ROUNDED(ex2)
 ROUNDED(lg2)
 ROUNDED(tanh)
+HALF(ex2)
+BRAIN(ex2)
+HALF(tanh)
+BRAIN(tanh)
+NARROW(sin, sin(x))
+NARROW(cos, cos(x))
+ROUNDED(sin)
+ROUNDED(cos)
+
+/* Of f64, the high half of the result is good to about 20 bits, and the low half is 0 (ISA,
+   "rcp.approx.ftz.f64"); subnormals are zeros. */
+static double gross(double x) {
+    uint64_t bits;
+    if (x != x) return NAN;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= UINT64_C(0xffffffff) << 32;
+    memcpy(&x, &bits, sizeof x);
+    return fpclassify(x) == FP_SUBNORMAL ? copysign(0, x) : x;
+}
+
+SIM_UNARY(rcp_approx_f64, double, double, gross(1 / gross(x)))
+SIM_UNARY(rsqrt_approx_f64, double, double, gross(1 / sqrt(gross(x))))
+SIM_UNARY(rsqrt_f64, double, double, 1 / sqrt(x))
+sim_exec *const sim_rcp_approx_double[SIM_TYPE_COUNT] = {[SIM_f64] = rcp_approx_f64};
+sim_exec *const sim_rsqrt_approx_double[SIM_TYPE_COUNT] = {[SIM_f64] = rsqrt_approx_f64};
+sim_exec *const sim_rsqrt_double[SIM_TYPE_COUNT] = {[SIM_f64] = rsqrt_f64};
 
 /* setp: of a pair, p compares the low elements and q the high ones (ISA, "setp" of half precision). */
 static uint32_t relation(struct sim_warp *warp, const struct sim_insn *insn, unsigned part) {

@@ -94,6 +94,10 @@ sim_exec *const sim_setp[SIM_TYPE_COUNT] = {
 
 /* True is all ones, or 1.0 for .f32. */
 void sim_set(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    if (sim_set_is_narrow(insn)) {
+        sim_set_narrow(warp, insn, mask);
+        return;
+    }
     uint32_t bits = comparisons[insn->type2](sim_source(warp, &insn->value[1]),
                                              sim_source(warp, &insn->value[2]), insn->comparison);
     if (insn->combine) bits = sim_combine(insn->combine, bits, sim_predicate(warp, &insn->value[3]));

@@ -197,13 +197,13 @@ void sim_tensor_load(struct sim_warp *warp, const struct sim_insn *insn, uint32_
     enum { TO = 0, MAP = 2 };
     const struct sim_value *signal = &insn->value[MAP + 2 + insn->vector];
     const struct sim_value *ranks = insn->modifiers & SIM_MULTICAST ? signal + 2 : NULL;
-    struct sim_targets targets;
+    struct sim_destinations targets;
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
         ptxsim_counts before = warp->block->counts;
         struct tensor_copy t = {.warp = warp, .insn = insn, .lane = l};
         if (!read_tensor(&t, &insn->value[MAP])) return;
-        if (!sim_bulk_targets(warp, insn, l, &insn->value[TO], signal, ranks, &targets)) return;
+        if (!sim_bulk_destinations(warp, insn, l, &insn->value[TO], signal, ranks, &targets)) return;
         for (unsigned i = 0; i < targets.count; i++) {
             t.owner = targets.to[i].block;
             t.shared = targets.to[i].at;

@@ -54,6 +54,10 @@
 uint32_t sim_float_relation(unsigned comparison, uint32_t ordered, uint32_t less, uint32_t equal);
 uint32_t sim_combine(unsigned how, uint32_t bits, uint32_t with);
 
+/* exec_set.c: whether a set compares or yields halves, or flushes; and such a set. */
+bool sim_set_is_narrow(const struct sim_insn *insn);
+sim_exec sim_set_narrow;
+
 /* exec_warp.c: whether the member mask of a .sync instruction, VALUE, names exactly lanes that are here;
    false after a fault. */
 bool sim_members_are_here(struct sim_warp *warp, const struct sim_insn *insn, const struct sim_value *value,

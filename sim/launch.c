@@ -109,8 +109,9 @@ static bool set_traits(struct sim_launch *launch) {
         const char *name = insn->op->pattern;
         struct sim_trait *t = &launch->traits[i];
         t->strong = starts_with_one(name, strong);
-        t->touches = insn->space != SIM_PARAM && !insn->reduction &&
-                     (t->strong || starts_with(name, "ld") || starts_with(name, "st"));
+        t->touches =
+            !sim_is_private(insn->space) && !insn->reduction &&
+            (t->strong || starts_with(name, "ld") || starts_with(name, "st"));
         t->service = sim_service_of(insn);
         bool async = insn->op->flags & SIM_OP_ASYNC;
         t->touches |= async;
@@ -123,7 +124,8 @@ static bool set_traits(struct sim_launch *launch) {
         launch->wgmma |= (insn->op->flags & SIM_OP_WARPGROUP) != 0;
         launch->clustered |= (insn->op->flags & SIM_OP_CLUSTER) != 0;
         launch->ordered |= launch->races && (t->acquires || t->releases || insn->exec == sim_fence);
-        bool inside = insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER;
+        bool inside =
+            insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER || sim_is_private(insn->space);
         launch->sequential |= insn->reads_clock || insn->reduction || (t->strong && !inside);
     }
     /* what threads know is told by lane there, and passed on */

@@ -17,9 +17,10 @@ struct word {
     int value;
 };
 
-static const struct word space_words[] = {{"global", SIM_GLOBAL},      {"shared", SIM_SHARED},
-                                          {"shared::cta", SIM_SHARED}, {"param", SIM_PARAM},
-                                          {"param::entry", SIM_PARAM}, {NULL, 0}};
+static const struct word space_words[] = {
+    {"global", SIM_GLOBAL}, {"shared", SIM_SHARED},      {"shared::cta", SIM_SHARED},
+    {"param", SIM_PARAM},   {"param::entry", SIM_PARAM}, {"param::func", SIM_PARAM},
+    {"local", SIM_LOCAL},   {"const", SIM_CONST},        {NULL, 0}};
 
 /* Those of instructions that reach the shared memory of a cluster's other blocks. */
 static const struct word wide_space_words[] = {{"shared::cluster", SIM_SHARED_CLUSTER}, {NULL, 0}};
@@ -107,6 +108,8 @@ static const struct word modifier_words[] = {{"sat", SIM_SAT},
                                              {"sp", SIM_SPARSE},
                                              {"multicast::cluster", SIM_MULTICAST},
                                              {"inc", SIM_INCREASE},
+                                             {"cc", SIM_SET_CARRY},
+                                             {"xorsign", SIM_XOR_SIGN},
                                              {NULL, 0}};
 
 static bool is_text(const struct sim_token *token, const char *text, size_t length) {
@@ -134,7 +137,7 @@ static bool take_flag(const struct word *words, const struct sim_token *token, b
 
 static bool take_sparse(const struct sim_token *token, struct sim_insn *insn) {
     const struct word *word = find_word(sparse_words, token);
-    if (word) insn->modifiers |= (uint16_t)word->value;
+    if (word) insn->modifiers |= (uint32_t)word->value;
     return word != NULL;
 }
 
@@ -222,7 +225,7 @@ static bool match_class(const char **pattern, const struct sim_opcode *opcode, i
 
 static void take_modifier(const struct sim_token *token, struct sim_insn *insn) {
     const struct word *word = find_word(modifier_words, token);
-    if (word) insn->modifiers |= (uint16_t)word->value;
+    if (word) insn->modifiers |= (uint32_t)word->value;
 }
 
 /* `[word]` of the pattern. */
@@ -281,6 +284,23 @@ static void spell(const struct sim_opcode *opcode, char *text, size_t size) {
     }
 }
 
+/* Whether the ISA has an instruction of which the table has no form. */
+static bool is_of_isa(const struct sim_token *mnemonic) {
+    static const struct word names[] = {
+        {"alloca", 0},    {"applypriority", 0}, {"brkpt", 0},     {"discard", 0},
+        {"istypep", 0},   {"multimem", 0},      {"pmevent", 0},   {"stackrestore", 0},
+        {"stacksave", 0}, {"suld", 0},          {"suq", 0},       {"sured", 0},
+        {"sust", 0},      {"tcgen05", 0},       {"tensormap", 0}, {"tex", 0},
+        {"tld4", 0},      {"txq", 0},           {"vabsdiff", 0},  {"vabsdiff2", 0},
+        {"vabsdiff4", 0}, {"vadd", 0},          {"vadd2", 0},     {"vadd4", 0},
+        {"vavrg2", 0},    {"vavrg4", 0},        {"vmad", 0},      {"vmax", 0},
+        {"vmax2", 0},     {"vmax4", 0},         {"vmin", 0},      {"vmin2", 0},
+        {"vmin4", 0},     {"vset", 0},          {"vset2", 0},     {"vset4", 0},
+        {"vshl", 0},      {"vshr", 0},          {"vsub", 0},      {"vsub2", 0},
+        {"vsub4", 0},     {"wmma", 0},          {NULL, 0}};
+    return find_word(names, mnemonic) != NULL;
+}
+
 bool sim_match(const struct sim_opcode *opcode, struct sim_insn *insn, char *message, size_t size) {
     char text[128];
     bool known = false;
@@ -297,6 +317,8 @@ bool sim_match(const struct sim_opcode *opcode, struct sim_insn *insn, char *mes
     }
     spell(opcode, text, sizeof text);
     if (known) snprintf(message, size, "%s: this form of the instruction is not supported", text);
+    else if (is_of_isa(&opcode->part[0]))
+        snprintf(message, size, "%.*s: not supported", (int)opcode->part[0].length, opcode->part[0].text);
     else snprintf(message, size, "%s: unknown instruction", text);
     return false;
 }

@@ -5,8 +5,8 @@
 
 static const char *const verbs[] = {[SIM_READ] = "load", [SIM_WRITE] = "store", [SIM_UPDATE] = "atomic"};
 
-static bool is_aligned(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
-                       unsigned bytes, enum sim_access access) {
+bool sim_is_aligned(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
+                    unsigned bytes, enum sim_access access) {
     if ((address & (bytes - 1)) == 0) return true;
     sim_fault_at(warp, insn, lane, PTXSIM_ALIGN, "%s of %u bytes at misaligned address 0x%llx", verbs[access],
                  bytes, (unsigned long long)address);
@@ -21,7 +21,7 @@ const char *sim_shared_name(char text[SIM_SHARED_NAME], const struct sim_warp *w
     return text;
 }
 
-static void fault_uninit(struct sim_warp *warp, const struct sim_insn *insn, int lane, const char *space,
+void sim_fault_unwritten(struct sim_warp *warp, const struct sim_insn *insn, int lane, const char *space,
                          uint64_t address, const unsigned char *shadow, size_t at, unsigned bytes) {
     size_t first = sim_shadow_first_unwritten(shadow, at, bytes) - at;
     sim_fault_at(warp, insn, lane, PTXSIM_UNINIT,
@@ -32,8 +32,8 @@ static void fault_uninit(struct sim_warp *warp, const struct sim_insn *insn, int
 static void fault_shared_uninit(struct sim_warp *warp, const struct sim_block *owner,
                                 const struct sim_insn *insn, int lane, uint64_t address, unsigned bytes) {
     char name[SIM_SHARED_NAME];
-    fault_uninit(warp, insn, lane, sim_shared_name(name, warp, owner), address, owner->shared_shadow, address,
-                 bytes);
+    sim_fault_unwritten(warp, insn, lane, sim_shared_name(name, warp, owner), address, owner->shared_shadow,
+                        address, bytes);
 }
 
 static void fault_shared_bounds(struct sim_warp *warp, const struct sim_block *owner,
@@ -76,11 +76,15 @@ static unsigned char *access_global(struct sim_warp *warp, const struct sim_insn
                                     uint64_t address, unsigned bytes, enum sim_access access) {
     struct sim_block *block = warp->block;
     struct sim_allocation **hit = &block->hit[insn - block->launch->function->code];
-    if (!is_aligned(warp, insn, lane, address, bytes, access)) return NULL;
+    if (!sim_is_aligned(warp, insn, lane, address, bytes, access)) return NULL;
     if (!*hit || !sim_allocation_holds(*hit, address, bytes)) {
         struct sim_allocation *a = sim_memory_find(block->launch->memory, address);
         if (!a || !sim_allocation_holds(a, address, bytes)) {
             fault_global_bounds(warp, insn, lane, address, bytes, access);
+            return NULL;
+        }
+        if (a->constant && access != SIM_READ) {
+            sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS, "%s to constant memory", verbs[access]);
             return NULL;
         }
         *hit = a;
@@ -88,7 +92,7 @@ static unsigned char *access_global(struct sim_warp *warp, const struct sim_insn
     size_t at = address - (*hit)->base;
     if (block->async && !sim_async_touch_global(warp, insn, lane, address, bytes, access)) return NULL;
     if (access != SIM_WRITE && !sim_shadow_written((*hit)->shadow, at, bytes)) {
-        fault_uninit(warp, insn, lane, "global", address, (*hit)->shadow, at, bytes);
+        sim_fault_unwritten(warp, insn, lane, "global", address, (*hit)->shadow, at, bytes);
         return NULL;
     }
     if (block->launch->races && !sim_race_global(warp, insn, lane, *hit, at, bytes, access)) return NULL;
@@ -108,7 +112,7 @@ static unsigned char *access_shared(struct sim_warp *warp, const struct sim_bloc
                                     const struct sim_insn *insn, int lane, uint64_t address, unsigned bytes,
                                     enum sim_access access) {
     uint32_t size = owner->launch->shared_bytes;
-    if (!is_aligned(warp, insn, lane, address, bytes, access)) return NULL;
+    if (!sim_is_aligned(warp, insn, lane, address, bytes, access)) return NULL;
     if (address > size || bytes > size - address) {
         fault_shared_bounds(warp, owner, insn, lane, address, bytes, access);
         return NULL;
@@ -136,7 +140,7 @@ static unsigned char *access_cluster(struct sim_warp *warp, const struct sim_ins
 /* Parameters are constant, and an executor that gets their address only reads. */
 static unsigned char *access_param(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                                    uint64_t address, unsigned bytes) {
-    if (!is_aligned(warp, insn, lane, address, bytes, SIM_READ)) return NULL;
+    if (!sim_is_aligned(warp, insn, lane, address, bytes, SIM_READ)) return NULL;
     if (address < insn->low || address > insn->high || bytes > insn->high - address) {
         sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS,
                      "load of %u bytes at byte %llu of the parameters: it may touch %u to %u", bytes,
@@ -154,6 +158,9 @@ unsigned char *sim_access_space(struct sim_warp *warp, const struct sim_insn *in
     case SIM_SHARED: return access_shared(warp, warp->block, insn, lane, address, bytes, access);
     case SIM_SHARED_CLUSTER: return access_cluster(warp, insn, lane, address, bytes, access);
     case SIM_PARAM: return access_param(warp, insn, lane, address, bytes);
+    case SIM_LOCAL: return sim_access_own(warp, insn, lane, address, bytes, access, true);
+    case SIM_FRAME: return sim_access_own(warp, insn, lane, address, bytes, access, false);
+    case SIM_CONST: return sim_access_const(warp, insn, lane, address, bytes);
     case SIM_GENERIC:
         if (in_shared < SIM_MAX_SHARED)
             return access_shared(warp, warp->block, insn, lane, in_shared, bytes, access);
@@ -161,6 +168,8 @@ unsigned char *sim_access_space(struct sim_warp *warp, const struct sim_insn *in
             return access_cluster(warp, insn, lane, in_shared, bytes, access);
         if (in_param < SIM_MAX_PARAM_BYTES && access == SIM_READ)
             return access_param(warp, insn, lane, in_param, bytes);
+        if (address - SIM_LOCAL_WINDOW < SIM_MAX_THREAD_BYTES)
+            return sim_access_own(warp, insn, lane, address - SIM_LOCAL_WINDOW, bytes, access, true);
         return access_global(warp, insn, lane, address, bytes, access);
     default: return access_global(warp, insn, lane, address, bytes, access);
     }

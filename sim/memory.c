@@ -1,12 +1,14 @@
 #include "memory.h"
 
+#include "module.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
 /* An address is used once: a pointer to freed memory never points into something new. The gap behind an
    allocation catches strides that run past it. */
 enum { ALIGNMENT = 256, GAP = 1 << 20 };
-static const uint64_t first_address = UINT64_C(1) << 44, last_address = UINT64_C(1) << 56;
+static const uint64_t first_address = SIM_CONST_BASE, last_address = UINT64_C(1) << 56;
 
 static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 

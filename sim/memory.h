@@ -16,7 +16,8 @@ struct sim_allocation {
     unsigned char *shadow;       /* bit i of byte j: byte 8 j + i was written */
     struct sim_race_cell *cells; /* the cells of the launch that runs (race.h) */
     size_t cells_mapped;
-    bool read, watched; /* whether it was read, and whether accesses are noted in the cells; race.c */
+    bool variable, constant; /* it is a module's variable; in .const */
+    bool read, watched;      /* whether it was read, and whether accesses are noted in the cells; race.c */
     unsigned char
         *saved; /* the mapping as it was before the launch wrote to it, where `kept` says so, or NULL */
     unsigned char *kept; /* for each chunk of data, whether `saved` holds it */

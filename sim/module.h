@@ -14,16 +14,37 @@ enum {
     SIM_MAX_PARAM_BYTES = 32764, /* ISA, "Kernel Function Parameters" */
     SIM_MAX_BLOCK = 1024,
     SIM_BARRIERS = 16,
-    SIM_MAX_CLUSTER = 8, /* blocks of a cluster; every device with clusters has room for as many */
-    SIM_COPY_SIZE = 4    /* index of the operand of a cp.async that is its size */
+    SIM_MAX_CLUSTER = 8,          /* blocks of a cluster; every device with clusters has room for as many */
+    SIM_COPY_SIZE = 4,            /* index of the operand of a cp.async that is its size */
+    SIM_MAX_CONST = 64 * 1024,    /* bytes of a .const variable */
+    SIM_MAX_INITIAL = 1 << 26,    /* bytes of a variable that has an initial value */
+    SIM_MAX_VARIABLE_ALIGN = 256, /* what an allocation has */
+    SIM_MAX_CALL_DEPTH = 32,      /* calls inside of calls */
+    SIM_MAX_THREAD_BYTES = 512 * 1024 /* a thread's local memory and its frames */
 };
+
+/* Constant memory's addresses are generic ones less this: where allocations begin. */
+#define SIM_CONST_BASE (UINT64_C(1) << 44)
 
 #define SIM_FULL_MASK    0xffffffffu
 #define SIM_EACH_LANE(l) for (int l = 0; l < SIM_LANES; l++)
 #define SIM_ACTIVE(m, l) ((m) >> (l)&1u)
 
-/* State spaces (ISA, "State Spaces"). SIM_SHARED is .shared::cta. */
-enum sim_space { SIM_GENERIC, SIM_GLOBAL, SIM_SHARED, SIM_SHARED_CLUSTER, SIM_PARAM, SIM_CONST, SIM_LOCAL };
+/* State spaces (ISA, "State Spaces"). SIM_SHARED is .shared::cta, SIM_PARAM a kernel's parameters,
+   SIM_FRAME those that functions are called with. */
+enum sim_space {
+    SIM_GENERIC,
+    SIM_GLOBAL,
+    SIM_SHARED,
+    SIM_SHARED_CLUSTER,
+    SIM_PARAM,
+    SIM_CONST,
+    SIM_LOCAL,
+    SIM_FRAME
+};
+
+/* Whether a space holds nothing that two threads could race on. */
+static inline bool sim_is_private(unsigned space) { return space >= SIM_PARAM; }
 
 /* Comparisons in the order of the names in match.c. */
 enum sim_comparison {
@@ -84,7 +105,9 @@ enum sim_modifier {
     SIM_ORDERED = 2048,   /* ::ordered_metadata */
     SIM_SPARSE = 4096,    /* .sp of wgmma */
     SIM_MULTICAST = 8192, /* .multicast::cluster, which brings an operand */
-    SIM_INCREASE = 16384  /* .inc of setmaxnreg */
+    SIM_INCREASE = 16384, /* .inc of setmaxnreg */
+    SIM_SET_CARRY = 1 << 15, /* .cc */
+    SIM_XOR_SIGN = 1 << 16   /* .xorsign */
 };
 
 enum sim_value_kind {
@@ -122,7 +145,7 @@ struct sim_insn {
     uint8_t type, type2, type3;
     uint8_t space, vector;
     uint16_t columns, depth; /* N and K of a wgmma's shape */
-    uint16_t modifiers;
+    uint32_t modifiers;
     uint8_t comparison, combine, rounding;
     uint8_t reduction; /* of cp.reduce.async.bulk; 0: none */
     uint8_t value_count, destination_count, use_count;
@@ -160,6 +183,57 @@ struct sim_param {
     uint32_t at, bytes;
 };
 
+/* A variable in a thread's own memory. */
+struct sim_room {
+    uint32_t at, bytes;
+    bool local; /* in .local: otherwise a parameter of a call */
+};
+
+/* A function as one entry calls it: a part of the entry's code, with registers and memory of its own, which
+   are undefined where a call begins. */
+struct sim_callee {
+    const char *name;
+    int start, end; /* its instructions; the last one leaves it */
+    int first_register, end_register;
+    uint32_t first_byte, end_byte; /* of a thread's own memory */
+    int result_count, param_count;
+    const struct sim_room *results, *params;
+    bool missing; /* declared only: a call of it is a fault */
+};
+
+/* A call, where value[0] of the instruction points. */
+struct sim_call {
+    const struct sim_callee *callee;
+    const struct sim_room *results, *params; /* of the caller: as many as the callee has */
+};
+
+/* The targets of a brx.idx, where value[1] of the instruction points. */
+struct sim_targets {
+    int count;
+    int *at;
+};
+
+/* A variable in .global or .const. */
+struct sim_variable {
+    struct sim_variable *next;
+    const char *name;
+    enum sim_space space;
+    size_t bytes;
+    unsigned char *initial; /* NULL: zeros */
+    uint64_t address;       /* its generic one, 0 before the module is loaded */
+};
+
+/* A place that holds a variable's address, known once the module is loaded: COUNT times BYTES at TO, or, in
+   the initial value of another variable, once. */
+struct sim_relocation {
+    struct sim_relocation *next;
+    const struct sim_variable *variable;
+    uint64_t offset;
+    bool generic; /* the address is a generic one, otherwise one in the variable's space */
+    void *to;
+    unsigned bytes, count;
+};
+
 /* A special register is a register that the warp's start fills. */
 struct sim_special {
     uint8_t which;
@@ -172,6 +246,8 @@ struct ptxsim_function {
     ptxsim_function *next;
     struct sim_insn *code;
     int code_count;
+    int *parts; /* where the code of the functions begins that the entry calls, in ascending order */
+    int part_count;
     struct sim_register *registers; /* those that the code names */
     int register_count;
     uint32_t file_bytes; /* of a warp's register file */
@@ -180,6 +256,9 @@ struct ptxsim_function {
     struct sim_param *params;
     int param_count;
     uint32_t param_bytes;
+    struct sim_room *rooms; /* of a thread's own memory, by address */
+    int room_count;
+    uint32_t thread_bytes;                   /* of a thread's own memory: .local, and frames of calls */
     uint32_t shared_bytes;                   /* static */
     unsigned reqntid[3], maxntid;            /* 0: not stated */
     unsigned maxnreg, minnctapersm;          /* the same */
@@ -202,6 +281,8 @@ struct ptxsim_module {
     ptxsim_module *next;
     struct sim_arena arena;
     ptxsim_function *functions;
+    struct sim_variable *variables;
+    struct sim_relocation *relocations;
 };
 
 /* BYTES of zeroed memory, 16-byte aligned; NULL if there is none. */

@@ -92,6 +92,10 @@ enum sim_special_name {
         SIM_SPECIAL_COUNT
 };
 
+/* What stands at the end of a function's code (exec_call.c); no text matches it. */
+extern const struct sim_op sim_leave_op;
+extern sim_exec sim_leave;
+
 #define ONE(pattern, operands, name, flags)     extern sim_exec sim_##name;
 #define BY_TYPE(pattern, operands, name, flags) extern sim_exec *const sim_##name[SIM_TYPE_COUNT];
 #include "ops.def"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool accept_dot(struct sim_parser *p, const char *text, bool *accepted) {
+bool sim_accept_dot(struct sim_parser *p, const char *text, bool *accepted) {
     *accepted = sim_token_is(&p->token, SIM_TOKEN_DOT, text);
     return *accepted ? sim_advance(p) : true;
 }
@@ -15,10 +15,10 @@ static bool skip_pointer_attributes(struct sim_parser *p) {
     static const char *const spaces[] = {"global", "shared", "const", "local"};
     bool present, align_present;
     uint32_t align;
-    if (!accept_dot(p, "ptr", &present) || !present) return p->fault->status == PTXSIM_OK;
+    if (!sim_accept_dot(p, "ptr", &present) || !present) return p->fault->status == PTXSIM_OK;
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (!accept_dot(p, spaces[i], &present)) return false;
-    if (!accept_dot(p, "align", &align_present)) return false;
+        if (!sim_accept_dot(p, spaces[i], &present)) return false;
+    if (!sim_accept_dot(p, "align", &align_present)) return false;
     return align_present ? sim_parse_align(p, &align) : true;
 }
 
@@ -50,9 +50,9 @@ static bool parse_param(struct sim_parser *p) {
     bool present, array;
     uint32_t align = 0;
     uint64_t elements = 1;
-    if (!accept_dot(p, "param", &present)) return false;
+    if (!sim_accept_dot(p, "param", &present)) return false;
     if (!present) return sim_unexpected(p, "`.param`");
-    if (!accept_dot(p, "align", &present) || (present && !sim_parse_align(p, &align))) return false;
+    if (!sim_accept_dot(p, "align", &present) || (present && !sim_parse_align(p, &align))) return false;
     enum sim_type type =
         p->token.kind == SIM_TOKEN_DOT ? sim_type_declared(p->token.text, p->token.length) : SIM_none;
     if (type == SIM_none || type == SIM_pred) return sim_unexpected(p, "the type of a parameter");
@@ -123,7 +123,7 @@ static bool parse_count(struct sim_parser *p, unsigned most, unsigned *count) {
 }
 
 /* Directives between the parameters and the body (ISA, "Performance-Tuning Directives"). */
-static bool parse_tuning(struct sim_parser *p) {
+bool sim_parse_tuning(struct sim_parser *p) {
     struct sim_token name = p->token;
     unsigned extent[3];
     uint64_t ignored;
@@ -167,6 +167,8 @@ static bool parse_body_directive(struct sim_parser *p) {
     if (!sim_advance(p)) return false;
     if (sim_token_is(&name, SIM_TOKEN_DOT, "reg")) return sim_parse_reg(p);
     if (sim_token_is(&name, SIM_TOKEN_DOT, "shared")) return sim_parse_shared(p, false);
+    if (sim_token_is(&name, SIM_TOKEN_DOT, "local")) return sim_parse_local(p);
+    if (sim_token_is(&name, SIM_TOKEN_DOT, "param")) return sim_parse_frame(p);
     if (sim_token_is(&name, SIM_TOKEN_DOT, "pragma")) return parse_pragma(p);
     if (sim_token_is(&name, SIM_TOKEN_DOT, "loc")) return skip_line(p, name.line);
     return sim_error(p, PTXSIM_UNSUPPORTED, name.line, "directive .%.*s", (int)name.length, name.text);
@@ -178,7 +180,7 @@ static bool parse_word_statement(struct sim_parser *p) {
     struct sim_token next, name = p->token;
     sim_lex(&ahead, &next);
     if (next.kind != SIM_TOKEN_PUNCT || next.text[0] != ':') return sim_parse_instruction(p);
-    return sim_label_define(p, &name) && sim_advance(p) && sim_advance(p);
+    return sim_advance(p) && sim_advance(p) && sim_parse_label_directive(p, &name);
 }
 
 static bool parse_statement(struct sim_parser *p) {
@@ -189,7 +191,7 @@ static bool parse_statement(struct sim_parser *p) {
 }
 
 /* Statements up to the brace that closes the function. */
-static bool parse_body(struct sim_parser *p) {
+bool sim_parse_body(struct sim_parser *p) {
     int outer = p->depth;
     if (!sim_expect(p, '{')) return false;
     for (;;) {
@@ -224,48 +226,81 @@ static bool keep_array(struct sim_parser *p, void **items, int count, size_t siz
 
 static bool finish_function(struct sim_parser *p) {
     ptxsim_function *f = p->function;
-    void *code, *registers;
-    if (!append_return(p) || !sim_labels_resolve(p)) return false;
-    code = f->code, registers = f->registers;
+    void *code, *registers, *rooms;
+    if (!append_return(p) || !sim_labels_resolve(p) || !sim_tables_resolve(p)) return false;
+    if (!sim_finish_calls(p)) return false;
+    f->thread_bytes = (f->thread_bytes + 15) / 16 * 16;
+    code = f->code, registers = f->registers, rooms = f->rooms;
     if (!keep_array(p, &code, f->code_count, sizeof *f->code)) return false;
     if (!keep_array(p, &registers, f->register_count, sizeof *f->registers)) return false;
+    if (!keep_array(p, &rooms, f->room_count, sizeof *f->rooms)) return false;
     f->code = code;
     f->registers = registers;
+    f->rooms = rooms;
     sim_fix_dynamic_addresses(p);
+    if (p->postponed) return true;
     if (!sim_find_reconvergence(f)) return sim_no_memory(p);
     f->next = p->module->functions;
     p->module->functions = f;
     return true;
 }
 
-static bool start_function(struct sim_parser *p) {
+bool sim_new_function(struct sim_parser *p, const char *name) {
     ptxsim_function *f = sim_keep(p, sizeof *f);
     if (!f) return false;
-    f->specials = sim_keep(p, SIM_SPECIAL_COUNT * sizeof *f->specials);
-    char *name = sim_keep(p, p->token.length + 1);
-    if (!f->specials || !name) return false;
-    memcpy(name, p->token.text, p->token.length);
     f->name = name;
-    for (const ptxsim_function *other = p->module->functions; other; other = other->next)
-        if (strcmp(other->name, name) == 0)
-            return sim_error(p, PTXSIM_PARSE, p->token.line, "`%s` is declared twice", name);
+    f->specials = sim_keep(p, SIM_SPECIAL_COUNT * sizeof *f->specials);
+    if (!f->specials) return false;
     p->function = f;
-    p->code_capacity = p->register_capacity = 0;
+    p->code_capacity = p->register_capacity = p->room_capacity = 0;
     p->dynamic_align = 16;
+    p->postponed = false;
     sim_labels_reset(p);
+    sim_start_calls(p);
     for (int i = 0; i < SIM_SPECIAL_COUNT; i++) p->special_reg[i] = SIM_NO_REGISTER;
     return true;
 }
 
+static bool start_function(struct sim_parser *p) {
+    char *name = sim_keep(p, p->token.length + 1);
+    if (!name) return false;
+    memcpy(name, p->token.text, p->token.length);
+    for (const ptxsim_function *other = p->module->functions; other; other = other->next)
+        if (strcmp(other->name, name) == 0)
+            return sim_error(p, PTXSIM_PARSE, p->token.line, "`%s` is declared twice", name);
+    return sim_new_function(p, name);
+}
+
+/* The entry that begins at TOKEN calls what is defined behind it: it is parsed again at the module's end. */
+static bool postpone(struct sim_parser *p, const struct sim_lexer *lexer, const struct sim_token *token) {
+    struct sim_entry *entry = sim_scratch(p, sizeof *entry);
+    if (!entry) return false;
+    *entry = (struct sim_entry){p->later, *lexer, *token};
+    p->later = entry;
+    return true;
+}
+
 static bool parse_entry(struct sim_parser *p) {
+    struct sim_lexer lexer = p->lexer;
+    struct sim_token token = p->token;
     if (p->token.kind != SIM_TOKEN_WORD) return sim_unexpected(p, "the name of an entry");
     if (!start_function(p) || !sim_advance(p) || !sim_scope_open(p) || !parse_params(p)) return false;
     while (p->token.kind == SIM_TOKEN_DOT)
-        if (!parse_tuning(p)) return false;
-    if (!parse_body(p) || !finish_function(p)) return false;
+        if (!sim_parse_tuning(p)) return false;
+    if (!sim_parse_body(p) || !finish_function(p)) return false;
     sim_scope_close(p);
     p->function = NULL;
-    return sim_advance(p);
+    return (!p->postponed || postpone(p, &lexer, &token)) && sim_advance(p);
+}
+
+static bool parse_postponed(struct sim_parser *p) {
+    p->at_end = true;
+    for (const struct sim_entry *e = p->later; e; e = e->next) {
+        p->lexer = e->lexer;
+        p->token = e->token;
+        if (!parse_entry(p)) return false;
+    }
+    return true;
 }
 
 /* A directive of the module behind its linkage. */
@@ -275,7 +310,13 @@ static bool parse_definition(struct sim_parser *p, bool is_extern) {
     if (!sim_advance(p)) return false;
     if (sim_token_is(&name, SIM_TOKEN_DOT, "entry") && !is_extern) return parse_entry(p);
     if (sim_token_is(&name, SIM_TOKEN_DOT, "shared")) return sim_parse_shared(p, is_extern);
-    if (sim_token_is(&name, SIM_TOKEN_DOT, "file")) return skip_line(p, name.line);
+    if (sim_token_is(&name, SIM_TOKEN_DOT, "func")) return sim_parse_func(p, is_extern);
+    if (sim_token_is(&name, SIM_TOKEN_DOT, "global"))
+        return sim_parse_module_variable(p, SIM_GLOBAL, is_extern);
+    if (sim_token_is(&name, SIM_TOKEN_DOT, "const"))
+        return sim_parse_module_variable(p, SIM_CONST, is_extern);
+    if (sim_token_is(&name, SIM_TOKEN_DOT, "file") || sim_token_is(&name, SIM_TOKEN_DOT, "loc"))
+        return skip_line(p, name.line);
     if (sim_token_is(&name, SIM_TOKEN_DOT, "section")) return skip_section(p);
     if (sim_token_is(&name, SIM_TOKEN_DOT, "pragma")) return parse_pragma(p);
     return sim_error(p, PTXSIM_UNSUPPORTED, name.line, "directive .%.*s", (int)name.length, name.text);
@@ -283,8 +324,9 @@ static bool parse_definition(struct sim_parser *p, bool is_extern) {
 
 static bool parse_linked(struct sim_parser *p) {
     bool is_extern, present;
-    if (!accept_dot(p, "extern", &is_extern)) return false;
-    if (!accept_dot(p, "visible", &present) || !accept_dot(p, "weak", &present)) return false;
+    if (!sim_accept_dot(p, "extern", &is_extern)) return false;
+    if (!sim_accept_dot(p, "visible", &present) || !sim_accept_dot(p, "weak", &present)) return false;
+    if (!sim_accept_dot(p, "common", &present)) return false;
     return parse_definition(p, is_extern);
 }
 
@@ -319,7 +361,7 @@ static bool parse_module(struct sim_parser *p) {
     if (!parse_version(p) || !parse_target(p) || !parse_address_size(p)) return false;
     while (p->token.kind != SIM_TOKEN_END)
         if (!parse_linked(p)) return false;
-    return true;
+    return parse_postponed(p);
 }
 
 ptxsim_status sim_parse(const char *text, ptxsim_module **module, ptxsim_fault *fault) {

@@ -8,9 +8,9 @@
 
 enum { SIM_BUCKETS = 1024, SIM_MAX_INSNS = 1 << 20 };
 
-enum sim_symbol_kind { SIM_SYMBOL_REGISTER, SIM_SYMBOL_VARIABLE };
+enum sim_symbol_kind { SIM_SYMBOL_REGISTER, SIM_SYMBOL_VARIABLE, SIM_SYMBOL_FUNCTION };
 
-/* A register, or a variable in .shared or .param. */
+/* A register, a variable or a function. */
 struct sim_symbol {
     struct sim_symbol *next; /* in its bucket, innermost scope first */
     const char *name;
@@ -23,7 +23,9 @@ struct sim_symbol {
     uint32_t at; /* in the register file, or the variable's address */
     enum sim_space space;
     uint32_t bytes, align;
-    bool dynamic; /* .extern .shared name[] */
+    bool dynamic;                  /* .extern .shared name[] */
+    struct sim_variable *variable; /* in .global or .const; NULL: declared, not defined */
+    struct sim_routine *routine;
 };
 
 /* A label, or a reference to one. */
@@ -56,6 +58,57 @@ struct sim_fixup {
     uint64_t offset;
 };
 
+/* A function of the module, as it was declared or defined. */
+struct sim_routine {
+    const char *name;
+    bool defined, is_extern;
+    struct sim_lexer lexer; /* behind `.func`, with the token there */
+    struct sim_token token;
+    int result_count, param_count;
+    const struct sim_room *results, *params; /* their sizes */
+    /* While an entry is parsed: what its code has of the function. */
+    const ptxsim_function *owner;
+    struct sim_callee *callee;
+    struct sim_routine *waiting; /* the next one whose code is to follow */
+    struct sim_edge *calls;
+    int depth; /* of calls from here on; 0: not known, -1: being looked at */
+};
+
+/* CALLER calls ROUTINE. */
+struct sim_edge {
+    struct sim_edge *next;
+    struct sim_routine *routine;
+    int line;
+};
+
+/* A ret of a function, which jumps to its end. */
+struct sim_jump {
+    struct sim_jump *next;
+    int insn;
+};
+
+/* A brx.idx, and the name of its table. */
+struct sim_switch {
+    struct sim_switch *next;
+    struct sim_token name;
+    struct sim_targets *targets;
+};
+
+/* A .branchtargets. */
+struct sim_table {
+    struct sim_table *next;
+    struct sim_token name;
+    const struct sim_token *labels;
+    int count, scope;
+};
+
+/* An entry that calls a function which is defined behind it. */
+struct sim_entry {
+    struct sim_entry *next;
+    struct sim_lexer lexer;
+    struct sim_token token;
+};
+
 struct sim_parser {
     struct sim_lexer lexer;
     struct sim_token token; /* the next one */
@@ -77,6 +130,16 @@ struct sim_parser {
     uint32_t special_at[SIM_SPECIAL_COUNT];
     uint16_t special_reg[SIM_SPECIAL_COUNT];
     uint32_t dynamic_align;
+    /* Functions: parse_function.c. */
+    struct sim_routine *routine; /* whose code is in work, NULL in an entry */
+    struct sim_routine *waiting; /* those whose code is to follow */
+    struct sim_edge *edges;      /* calls by the entry itself */
+    struct sim_jump *returns;    /* of the function in work */
+    struct sim_table *tables;    /* of the function in work */
+    struct sim_switch *switches;
+    int total_code, room_capacity;
+    struct sim_entry *later; /* entries to parse at the end */
+    bool at_end, postponed;  /* whether that is now; whether the entry in work calls what is defined later */
 };
 
 /* parse_base.c: tokens, errors, memory */
@@ -106,6 +169,8 @@ void sim_labels_reset(struct sim_parser *p);
 bool sim_label_define(struct sim_parser *p, const struct sim_token *name);
 bool sim_label_refer(struct sim_parser *p, const struct sim_token *name, int insn);
 bool sim_labels_resolve(struct sim_parser *p);
+/* Where NAME is, seen from SCOPE; -1 after an error. */
+int sim_label_find(struct sim_parser *p, const struct sim_token *name, int scope);
 
 /* constant.c: constant expressions and the constants that instructions read */
 struct sim_number {
@@ -122,11 +187,50 @@ bool sim_constant_address(struct sim_parser *p, const struct sim_symbol *symbol,
                           enum sim_type type, struct sim_value *value);
 void sim_fix_dynamic_addresses(struct sim_parser *p);
 
+/* parse.c */
+bool sim_accept_dot(struct sim_parser *p, const char *text, bool *accepted);
+bool sim_parse_body(struct sim_parser *p);
+/* A directive between parameters and body. */
+bool sim_parse_tuning(struct sim_parser *p);
+/* Begins a function's code. */
+bool sim_new_function(struct sim_parser *p, const char *name);
+
+/* parse_function.c: .func, call, brx.idx */
+bool sim_parse_func(struct sim_parser *p, bool is_extern);
+bool sim_parse_call(struct sim_parser *p, struct sim_insn *insn);
+/* A ret in a function becomes a branch to its end. */
+bool sim_parse_return(struct sim_parser *p, struct sim_insn *insn);
+void sim_start_calls(struct sim_parser *p);
+/* Appends the code of the functions that the entry in work calls. */
+bool sim_finish_calls(struct sim_parser *p);
+
+/* Of all entries, to bound what a module can make of its functions. */
+bool sim_count_code(struct sim_parser *p, int line);
+
+/* parse_memory.c: variables in .local and .param, of which each thread has its own, and in .global and
+   .const */
+bool sim_parse_local(struct sim_parser *p);
+bool sim_parse_frame(struct sim_parser *p);
+/* One variable in .param of a function, or, SIZE_ONLY, its size: {.align n} .type name{[n]} */
+bool sim_parse_frame_variable(struct sim_parser *p, bool size_only, struct sim_room *room);
+bool sim_parse_module_variable(struct sim_parser *p, enum sim_space space, bool is_extern);
+/* LANES, of BYTES each, are to hold the variable's address. */
+bool sim_refer_variable(struct sim_parser *p, const struct sim_symbol *symbol, uint64_t offset, void *lanes,
+                        unsigned bytes);
+
+/* parse_table.c: .branchtargets and brx.idx */
+bool sim_parse_label_directive(struct sim_parser *p, const struct sim_token *label);
+bool sim_parse_targets(struct sim_parser *p, struct sim_insn *insn);
+bool sim_tables_resolve(struct sim_parser *p);
+
 /* parse_decl.c: .reg and .shared */
 bool sim_parse_reg(struct sim_parser *p);
 bool sim_parse_shared(struct sim_parser *p, bool is_extern);
 bool sim_parse_align(struct sim_parser *p, uint32_t *align);
 bool sim_place_shared(struct sim_parser *p, struct sim_symbol *symbol);
+/* [n][m]... behind a variable's name; *ELEMENTS is their product, at most MOST, *OPEN whether the first is
+   []. */
+bool sim_parse_dimensions(struct sim_parser *p, uint64_t most, uint64_t *elements, bool *open);
 
 /* parse_operand.c */
 bool sim_use_register(struct sim_parser *p, struct sim_symbol *symbol, struct sim_value *value);

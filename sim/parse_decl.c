@@ -85,8 +85,7 @@ bool sim_place_shared(struct sim_parser *p, struct sim_symbol *s) {
     return true;
 }
 
-/* [n][m]... behind a variable's name; *ELEMENTS is their product, *OPEN whether the first is []. */
-static bool parse_dimensions(struct sim_parser *p, uint64_t *elements, bool *open) {
+bool sim_parse_dimensions(struct sim_parser *p, uint64_t most, uint64_t *elements, bool *open) {
     bool more;
     *elements = 1;
     *open = false;
@@ -95,11 +94,11 @@ static bool parse_dimensions(struct sim_parser *p, uint64_t *elements, bool *ope
         if (sim_is_punct(p, ']')) {
             *open = true;
         } else {
-            if (!sim_parse_integer(p, 0, SIM_MAX_SHARED, &n)) return false;
+            if (!sim_parse_integer(p, 0, most, &n)) return false;
             *elements *= n;
-            if (*elements > SIM_MAX_SHARED)
-                return sim_error(p, PTXSIM_PARSE, p->token.line, "more than %d bytes of shared memory",
-                                 SIM_MAX_SHARED);
+            if (*elements > most)
+                return sim_error(p, PTXSIM_PARSE, p->token.line, "a variable of more than %llu bytes",
+                                 (unsigned long long)most);
         }
         if (!sim_expect(p, ']')) return false;
     }
@@ -112,7 +111,7 @@ static bool parse_one_shared(struct sim_parser *p, enum sim_type type, uint32_t 
     bool open;
     if (name.kind != SIM_TOKEN_WORD) return sim_unexpected(p, "the name of a variable");
     struct sim_symbol *s = sim_declare(p, name.text, name.length, SIM_SYMBOL_VARIABLE);
-    if (!s || !sim_advance(p) || !parse_dimensions(p, &elements, &open)) return false;
+    if (!s || !sim_advance(p) || !sim_parse_dimensions(p, SIM_MAX_SHARED, &elements, &open)) return false;
     if (open != is_extern)
         return sim_error(p, PTXSIM_PARSE, name.line,
                          is_extern ? "an .extern .shared variable is declared name[]"

@@ -15,6 +15,7 @@ bool sim_append_insn(struct sim_parser *p, const struct sim_insn *insn) {
     void *code = f->code;
     if (f->code_count >= SIM_MAX_INSNS)
         return sim_error(p, PTXSIM_UNSUPPORTED, insn->line, "more than %d instructions", SIM_MAX_INSNS);
+    if (!sim_count_code(p, insn->line)) return false;
     if (!sim_grow(p, &code, f->code_count, &p->code_capacity, sizeof *f->code)) return false;
     f->code = code;
     struct sim_insn *kept = &f->code[f->code_count++];
@@ -68,5 +69,8 @@ bool sim_parse_instruction(struct sim_parser *p) {
     if (refusal) return sim_error(p, status, insn.line, "%s", refusal);
     if (!sim_parse_operands(p, &insn)) return false;
     if (!sim_is_punct(p, ';')) return sim_unexpected(p, "`;`");
+    if (p->routine && insn.exec == sim_ret && sim_token_is(&opcode.part[0], SIM_TOKEN_WORD, "ret") &&
+        !sim_parse_return(p, &insn))
+        return false;
     return sim_append_insn(p, &insn) && sim_advance(p);
 }

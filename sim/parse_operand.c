@@ -186,6 +186,9 @@ static bool parse_variable_address(struct sim_parser *p, struct sim_symbol *s, c
     if (!slot->variable_allowed)
         return sim_error(p, PTXSIM_PARSE, p->token.line,
                          "`%s` is a variable: move its address to a register first", s->name);
+    if (s->space == SIM_FRAME)
+        return sim_error(p, PTXSIM_UNSUPPORTED, p->token.line,
+                         "the address of `%.100s`, a parameter of a function", s->name);
     if (s->space == SIM_SHARED && !sim_place_shared(p, s)) return false;
     return parse_offset(p, &offset) && sim_constant_address(p, s, offset, slot->type, value);
 }
@@ -196,6 +199,8 @@ static bool parse_named_source(struct sim_parser *p, struct sim_insn *insn, cons
     struct sim_symbol *s = sim_lookup(p, name.text, name.length);
     if (!sim_advance(p)) return false;
     if (s && s->kind == SIM_SYMBOL_VARIABLE) return parse_variable_address(p, s, slot, value);
+    if (s && s->kind == SIM_SYMBOL_FUNCTION)
+        return sim_error(p, PTXSIM_UNSUPPORTED, name.line, "the address of a function");
     bool found =
         s ? sim_use_register(p, s, value) : parse_special(p, &name, insn, slot->special_allowed, value);
     return found && check_register(p, &name, value, slot->type, slot->relaxed);
@@ -257,15 +262,17 @@ static bool parse_second_predicate(struct sim_parser *p, struct sim_insn *insn, 
 
 static bool parse_variable_base(struct sim_parser *p, struct sim_insn *insn, struct sim_symbol *s) {
     bool within = s->space == SIM_SHARED && insn->space == SIM_SHARED_CLUSTER;
+    if (s->space == SIM_FRAME && insn->space == SIM_PARAM) insn->space = SIM_FRAME;
     if (s->space != insn->space && !within)
         return sim_error(p, PTXSIM_PARSE, p->token.line, "`%s` is not in the state space of the access",
                          s->name);
     if (s->space == SIM_SHARED && !sim_place_shared(p, s)) return false;
-    if (s->space == SIM_PARAM) {
+    if (s->space == SIM_PARAM || s->space == SIM_FRAME) {
         insn->low = s->at;
         insn->high = s->at + s->bytes;
     }
-    if (s->dynamic) return sim_constant_address(p, s, 0, SIM_u64, &insn->base);
+    if (s->dynamic || s->space == SIM_GLOBAL || s->space == SIM_CONST)
+        return sim_constant_address(p, s, 0, SIM_u64, &insn->base);
     insn->offset = s->at;
     return true;
 }
@@ -279,8 +286,11 @@ static bool parse_base(struct sim_parser *p, struct sim_insn *insn) {
                          spell_token(&name, text, sizeof text));
     if (!sim_advance(p)) return false;
     if (s->kind == SIM_SYMBOL_VARIABLE) return parse_variable_base(p, insn, s);
+    if (s->kind != SIM_SYMBOL_REGISTER)
+        return sim_error(p, PTXSIM_UNSUPPORTED, name.line, "the address of a function");
     if (!sim_use_register(p, s, &insn->base)) return false;
-    bool narrow = insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER || insn->space == SIM_PARAM;
+    bool narrow =
+        insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER || sim_is_private(insn->space);
     if (narrow && sim_type_fits(SIM_u32, s->type)) return add_use(p, insn, &insn->base);
     return check_register(p, &name, &insn->base, SIM_u64, false) && add_use(p, insn, &insn->base);
 }
@@ -292,6 +302,8 @@ static bool parse_address(struct sim_parser *p, struct sim_insn *insn) {
     if (!sim_expect(p, '[')) return false;
     if (p->token.kind != SIM_TOKEN_WORD) return sim_unexpected(p, "a register or a variable");
     if (!parse_base(p, insn) || !parse_offset(p, &offset)) return false;
+    if (insn->op->by_type == sim_st && insn->space == SIM_PARAM)
+        return sim_error(p, PTXSIM_UNSUPPORTED, insn->line, "st.param: kernel parameters are read only");
     insn->offset = (int64_t)((uint64_t)insn->offset + offset);
     return sim_expect(p, ']');
 }
@@ -417,12 +429,14 @@ static bool parse_operand(struct sim_parser *p, struct sim_insn *insn, const cha
         braces = count > 0;
         form++;
     }
-    if (*form == 'N') return parse_accumulators(p, insn);
+    if (*form == 'D') return parse_accumulators(p, insn);
     if (*form == 'A') return parse_factor(p, insn);
     if (*form == 'j') return parse_sign(p, insn);
     if (*form == 'k' || *form == 'K') return parse_constant_operand(p, insn, 0, 1);
     if (*form == 'a') return parse_address(p, insn);
     if (*form == 'l') return parse_label_operand(p);
+    if (*form == 'F') return sim_parse_call(p, insn);
+    if (*form == 'N') return sim_parse_targets(p, insn);
     if (*form == 'i') return parse_constant_operand(p, insn, 0, 255);
     if (*form == 'm') return parse_register_count(p, insn);
     if (*form == 'C') return parse_constant_operand(p, insn, 0, UINT32_MAX);

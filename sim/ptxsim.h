@@ -194,6 +194,15 @@ PTXSIM_API ptxsim_status ptxsim_module_unload(ptxsim *sim, ptxsim_module *module
 PTXSIM_API ptxsim_status ptxsim_module_function(ptxsim *sim, const ptxsim_module *module, const char *name,
                                                 const ptxsim_function **function);
 
+/* The name of the module's entry INDEX, in the order of the text; NULL past the last one. */
+PTXSIM_API const char *ptxsim_module_entry(const ptxsim_module *module, size_t index);
+
+/* The address of a variable in .global or .const, and, in *BYTES unless that is NULL, its size. The module
+   makes it when it is loaded, with its initial value or zeros; launches change it as they change other
+   memory, as do ptxsim_write and ptxsim_fill, and it lives until the module is unloaded. */
+PTXSIM_API ptxsim_status ptxsim_module_variable(ptxsim *sim, const ptxsim_module *module, const char *name,
+                                                uint64_t *address, size_t *bytes);
+
 /* How many parameters FUNCTION has. SIZES, if not NULL, receives the bytes of the first ROOM of them. */
 PTXSIM_API size_t ptxsim_function_params(const ptxsim_function *function, size_t *sizes, size_t room);
 

@@ -96,15 +96,20 @@ bool sim_label_define(struct sim_parser *p, const struct sim_token *name) {
     return true;
 }
 
-static bool resolve(struct sim_parser *p, const struct sim_label *reference) {
+int sim_label_find(struct sim_parser *p, const struct sim_token *name, int scope) {
     const struct sim_label *label = NULL;
-    for (int scope = reference->scope; !label && scope != 0; scope = p->scope_parent[scope])
-        label = find_label(p, reference->name, reference->length, scope);
-    if (!label)
-        return sim_error(p, PTXSIM_PARSE, reference->line, "no label `%.*s` in sight", (int)reference->length,
-                         reference->name);
-    p->function->code[reference->at].target = label->at;
-    return true;
+    for (; !label && scope != 0; scope = p->scope_parent[scope])
+        label = find_label(p, name->text, name->length, scope);
+    if (label) return label->at;
+    sim_error(p, PTXSIM_PARSE, name->line, "no label `%.*s` in sight", (int)name->length, name->text);
+    return -1;
+}
+
+static bool resolve(struct sim_parser *p, const struct sim_label *reference) {
+    struct sim_token name = {.text = reference->name, .length = reference->length, .line = reference->line};
+    int at = sim_label_find(p, &name, reference->scope);
+    if (at >= 0) p->function->code[reference->at].target = at;
+    return at >= 0;
 }
 
 bool sim_labels_resolve(struct sim_parser *p) {

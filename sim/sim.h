@@ -27,4 +27,8 @@ ptxsim_status sim_done(ptxsim *sim);
 ptxsim_status sim_fail(ptxsim *sim, ptxsim_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* module_variable.c: makes the variables of a module that was parsed; false: out of memory. */
+bool sim_variables_open(ptxsim *sim, const ptxsim_module *module);
+void sim_variables_free(ptxsim *sim, const ptxsim_module *module);
+
 #endif

@@ -36,7 +36,9 @@
     X(e4m3x2, 2, 'a')                                                                                        \
     X(e5m2x2, 2, 'a')                                                                                        \
     X(u4, 1, 'a')                                                                                            \
-    X(s4, 1, 'a')
+    X(s4, 1, 'a')                                                                                            \
+    X(u16x2, 4, 'a')                                                                                         \
+    X(s16x2, 4, 'a')
 
 enum sim_type {
     SIM_none,

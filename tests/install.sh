@@ -33,6 +33,7 @@ spec=$(pkg-config --variable=specdir mcgen)/spmm_l8r8.lua
 "$prefix/bin/mcgen" "$spec" >"$work/kernel.ptx"
 "$prefix/bin/mcrun" devices >/dev/null
 "$prefix/bin/mcbench" --version >/dev/null
+"$prefix/bin/ptxsim" --version >/dev/null
 
 step "nothing of the project's own among the headers"
 headers=$(find "$prefix/include" -type f -printf '%f\n' | sort | tr '\n' ' ')

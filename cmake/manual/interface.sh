@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the programs take, as a table for manual.awk and completion.awk, read off their own --help, which they print from
-# the tables that they parse by. interface.sh MCGEN MCRUN MCBENCH
+# the tables that they parse by. interface.sh MCGEN MCRUN MCBENCH PTXSIM
 # The table's rows, their columns with tabs between; "-" is nothing:
 #   usage PROGRAM COMMAND OPERANDS SUMMARY      COMMAND is "-" where it is the program itself
 #   option PROGRAM COMMAND LETTER NAME ARGUMENT HELP
@@ -81,7 +81,7 @@ fields() {
 }
 
 # A help text is taken whole before it is parsed, so that a program that fails ends the script.
-for program in "$1" "$2" "$3"; do
+for program in "$1" "$2" "$3" "$4"; do
     name=${program##*/}
     help=$("$program" --help)
     echo "$help" | parse "$name" -

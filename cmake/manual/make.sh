@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the manual pages and the completions of the three programs in FOLDER, of what they say themselves.
-# make.sh FOLDER VERSION DATE MCGEN MCRUN MCBENCH
+# Makes the manual pages and the completions of the programs in FOLDER, of what they say themselves.
+# make.sh FOLDER VERSION DATE MCGEN MCRUN MCBENCH PTXSIM
 set -eu
 folder=$1 version=$2 date=$3
 shift 3
@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$folder"
 table=$folder/interface.txt
 sh "$here/interface.sh" "$@" >"$table"
-for program in mcgen mcrun mcbench; do
+for program in mcgen mcrun mcbench ptxsim; do
     awk -f "$here/manual.awk" -v program=$program -v version="$version" -v date="$date" "$table" "$here/$program.1.in" \
         >"$folder/$program.1"
     {

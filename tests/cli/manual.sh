@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The manual pages and completions say what the programs take: each option of each --help is in the page, under its
-# command, and offered by bash, zsh and fish. manual.sh FOLDER MCGEN MCRUN MCBENCH, FOLDER has what was made of them.
+# command, and offered by bash, zsh and fish. manual.sh FOLDER MCGEN MCRUN MCBENCH PTXSIM, FOLDER has what was made of them.
 set -u
 folder=$(cd "$1" && pwd)
 bin=$(cd "$(dirname "$2")" && pwd)
@@ -64,6 +64,7 @@ contains() {
 }
 
 described mcgen
+described ptxsim run
 for program in mcrun mcbench; do
     mapfile -t names < <("$bin/$program" --help | commands)
     check "$program has commands" [ "${#names[@]}" -ge 4 ]
@@ -121,11 +122,11 @@ offer "mcrun nothing -" ""
 
 # The pages are well-formed, and are not empty where it matters.
 if command -v mandoc >/dev/null; then
-    for program in mcgen mcrun mcbench; do expect 0 "" mandoc -T lint -W warning "$folder/$program.1"; done
+    for program in mcgen mcrun mcbench ptxsim; do expect 0 "" mandoc -T lint -W warning "$folder/$program.1"; done
 elif command -v man >/dev/null; then
-    for program in mcgen mcrun mcbench; do check "$program.1 is plain" [ -z "$(man --warnings -l "$folder/$program.1" 2>&1 >/dev/null)" ]; done
+    for program in mcgen mcrun mcbench ptxsim; do check "$program.1 is plain" [ -z "$(man --warnings -l "$folder/$program.1" 2>&1 >/dev/null)" ]; done
 else echo "SKIPPED: what man says of the pages, as there is none"; fi
-for program in mcgen mcrun mcbench; do
+for program in mcgen mcrun mcbench ptxsim; do
     check "$program.1 tells exit statuses" grep -A4 '^\.SH "EXIT STATUS"' "$folder/$program.1"
     check "$program.1 has no mark of its template" [ -z "$(grep '@' "$folder/$program.1")" ]
 done

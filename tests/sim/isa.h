@@ -4,7 +4,7 @@
  *
  *   %h1.. .b16, %r1.. .b32, %d1.. .b64, %f1.. .f32, %g1.. .f64, %p1.. .pred (bit 0)
  *
- * The rows are in isa_table.h and, what needs sm_90, in isa_table_90.h. They were checked on a GPU, too (isa_gpu.c). */
+ * The rows are in isa_table.h and, what needs sm_90, in isa_table_90.h, and isa_table_foreign.h. They were checked on a GPU, too (isa_gpu.c). */
 #ifndef TESTS_SIM_ISA_H
 #define TESTS_SIM_ISA_H
 
@@ -19,6 +19,7 @@ struct isa_row {
 
 #include "isa_table.h"
 #include "isa_table_90.h"
+#include "isa_table_foreign.h"
 
 /* Rows that need the same least target: one module. */
 struct isa_module {
@@ -27,12 +28,14 @@ struct isa_module {
     int count;
 };
 
-enum { ISA_HEADER_TEXT = 64, ISA_TEXT = 4096, ISA_MODULES = 2 };
+enum { ISA_HEADER_TEXT = 64, ISA_TEXT = 4096, ISA_MODULES = 3 };
 
 static const struct isa_module isa_modules[ISA_MODULES] = {
     {".version 8.0\n.target sm_80\n.address_size 64\n", isa_table, sizeof isa_table / sizeof *isa_table},
     {".version 8.1\n.target sm_90\n.address_size 64\n", isa_table_90,
-     sizeof isa_table_90 / sizeof *isa_table_90}};
+     sizeof isa_table_90 / sizeof *isa_table_90},
+    {".version 8.1\n.target sm_90\n.address_size 64\n", isa_table_foreign,
+     sizeof isa_table_foreign / sizeof *isa_table_foreign}};
 
 /* The entry `NAME` that runs ROW; all lanes compute, lane 0 stores. Each entry has its scratch to itself. */
 static inline void isa_entry(char text[ISA_TEXT], const char *name, const struct isa_row *row) {

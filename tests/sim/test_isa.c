@@ -1,5 +1,5 @@
-/* Runs the rows of isa.h. With the argument `dump` it prints those for sm_80, with `dump 90` those for sm_90, for
- * ptxas. */
+/* Runs the rows of isa.h. With the argument `dump` it prints those for sm_80, with `dump 90` those for sm_90, with
+ * `dump foreign` the others, for ptxas. */
 #include "harness.h"
 #include "isa.h"
 
@@ -39,7 +39,7 @@ static void dump(const struct isa_module *module) {
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "dump") == 0) {
-        dump(&isa_modules[argc > 2 && strcmp(argv[2], "90") == 0]);
+        dump(&isa_modules[argc < 3 ? 0 : strcmp(argv[2], "90") == 0 ? 1 : 2]);
         return 0;
     }
     for (int m = 0; m < ISA_MODULES; m++)
