@@ -111,6 +111,27 @@ bool sim_async_held(struct sim_warp *warp, const struct sim_block *owner, const 
     return !why;
 }
 
+/* The lane that knows most of the bytes that TAG's copy holds. */
+static int lane_that_knows(const struct sim_warp *warp, uint32_t tag) {
+    const struct sim_copy *copy = &warp->block->async->copies[tag];
+    for (int l = 1; copy->kind == SIM_COPY_LOAD && l < SIM_LANES; l++)
+        if (!why_held(warp, warp->block, l, copy, SIM_READ)) return l;
+    return 0;
+}
+
+bool sim_async_touch_together(struct sim_warp *warp, const struct sim_insn *insn, size_t at, unsigned bytes) {
+    const struct sim_async *async = warp->block->async;
+    uint32_t read = 0; /* the last tag that was found readable */
+    for (size_t i = at / SIM_TAG_BYTES; i <= (at + bytes - 1) / SIM_TAG_BYTES; i++) {
+        const uint32_t tag = async->tag[i];
+        if (tag == 0 || tag == read) continue;
+        int lane = why_held(warp, warp->block, 0, &async->copies[tag], SIM_READ) ? lane_that_knows(warp, tag) : 0;
+        if (!sim_async_held(warp, warp->block, insn, lane, tag, i * SIM_TAG_BYTES, SIM_READ)) return false;
+        read = tag;
+    }
+    return true;
+}
+
 /* -- Global memory that copies read or write ------------------------------------------------------------- */
 
 static bool overlaps(const struct sim_copy *copy, uint64_t address, unsigned bytes) {
@@ -130,7 +151,8 @@ bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, 
     for (uint32_t i = 1; i < async->copy_count; i++) {
         const struct sim_copy *copy = &async->copies[i];
         bool store = copy->kind == SIM_COPY_STORE;
-        if ((access == SIM_READ && !store) || !overlaps(copy, address, bytes)) continue;
+        if ((access == SIM_READ && !store) || (insn->reduction && copy->insn->reduction)) continue;
+        if (!overlaps(copy, address, bytes)) continue;
         sim_fault_at(warp, insn, lane, PTXSIM_ASYNC,
                      "%s global 0x%llx, which the copy of line %d %s, and nobody has waited for it",
                      verbs[access], (unsigned long long)address, copy->insn->line,
@@ -173,7 +195,7 @@ bool sim_async_land(struct sim_block *block) {
     struct sim_async *async = block->async;
     while (async->late_first < async->late_count) {
         sim_copy_land(block, next_to_land(block));
-        if (block->fault.status != PTXSIM_OK) return false;
+        if (sim_cluster_has_faulted(block->cluster)) return false;
         if (sim_block_can_run(block)) return true;
     }
     async->late_first = async->late_count = 0;
@@ -208,8 +230,8 @@ bool sim_async_give_up(struct sim_block *block, bool moves) {
 
 /* -- Threads and blocks that end ------------------------------------------------------------------------- */
 
-static void fault_left(struct sim_block *block, const struct sim_copy *copy, int lane, const char *what) {
-    sim_fault_at(&block->warps[copy->warp], copy->insn, lane, PTXSIM_ASYNC, "%s", what);
+static void fault_left(const struct sim_copy *copy, int lane, const char *what) {
+    sim_fault_at(copy->by, copy->insn, lane, PTXSIM_ASYNC, "%s", what);
 }
 
 void sim_async_exit(struct sim_warp *warp, uint32_t mask) {
@@ -219,10 +241,10 @@ void sim_async_exit(struct sim_warp *warp, uint32_t mask) {
         const struct sim_copy *copy = &async->copies[i];
         uint32_t left = copy->flying & ~copy->tracked & mask;
         if (copy->kind == SIM_COPY_LANES && left)
-            fault_left(warp->block, copy, __builtin_ctz(left),
+            fault_left(copy, __builtin_ctz(left),
                        "the thread exits without having waited for this cp.async");
         if (copy->kind == SIM_COPY_STORE && !copy->read && SIM_ACTIVE(mask, copy->lane))
-            fault_left(warp->block, copy, copy->lane,
+            fault_left(copy, copy->lane,
                        "the thread exits without having waited until this bulk copy has read its source");
     }
 }
@@ -234,7 +256,7 @@ bool sim_async_finish(struct sim_block *block) {
         if (copy->kind == SIM_COPY_STORE && !sim_copy_write_back(block, i)) return false;
         bool load = copy->kind == SIM_COPY_LOAD || copy->kind == SIM_COPY_ARRIVAL;
         if (!load || (copy->landed && async->mbarrier[copy->mbarrier].observed > copy->phase)) continue;
-        fault_left(block, copy, copy->lane, "the block ends, and no thread has waited for this copy");
+        fault_left(copy, copy->lane, "the block ends, and no thread has waited for this copy");
         return false;
     }
     return true;

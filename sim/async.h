@@ -35,7 +35,8 @@ struct sim_piece {
 struct sim_copy {
     enum sim_copy_kind kind;
     const struct sim_insn *insn;
-    int warp, lane;
+    struct sim_warp *by; /* the warp that issued it; of another block, where this block's memory is written from there */
+    int lane;
     bool late;        /* moves its bytes as late as is legal */
     bool landed;      /* has moved them */
     bool read;        /* of a store: has read its source, and somebody has waited for that */
@@ -46,6 +47,7 @@ struct sim_copy {
     int mbarrier;              /* the mbarrier that completes a load or arrival */
     uint32_t phase;            /* of a landed load: the phase in which it landed */
     uint32_t bytes;            /* bytes that a load tells the mbarrier */
+    unsigned type;             /* of the elements of a reduction */
     struct sim_piece *pieces;
     int piece_count;
     unsigned char *data;       /* of a store: what it read, in the order of its pieces */
@@ -62,6 +64,7 @@ struct sim_moment {
 };
 
 struct sim_mbarrier {
+    struct sim_block *owner; /* in whose shared memory it lies */
     bool live;
     uint32_t at;
     uint32_t expected, pending; /* arrivals that a phase expects; those that are left in this one */
@@ -131,6 +134,13 @@ bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, 
 void sim_async_hold(struct sim_async *async, size_t at, unsigned bytes, uint32_t tag);
 void sim_async_let_go(struct sim_async *async, size_t at, unsigned bytes, uint32_t tag);
 
+/* The same as sim_async_touch_shared of a read by all lanes of the warp together: what one of them knows is
+   enough. */
+bool sim_async_touch_together(struct sim_warp *warp, const struct sim_insn *insn, size_t at, unsigned bytes);
+/* wgmma.c: whether bytes may be written that a wgmma in flight may read; false after a fault. */
+bool sim_wgmma_unread(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
+                      int lane, size_t at, unsigned bytes);
+
 /* An access to OWNER's shared memory. */
 static inline bool sim_async_touch_shared(struct sim_warp *warp, const struct sim_block *owner,
                                           const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
@@ -138,6 +148,8 @@ static inline bool sim_async_touch_shared(struct sim_warp *warp, const struct si
     struct sim_async *async = owner->async;
     uint32_t read = 0; /* tags that were found readable */
     async->changes += access != SIM_READ;
+    if (owner->wgmma && access != SIM_READ && !sim_wgmma_unread(warp, owner, insn, lane, at, bytes))
+        return false;
     for (size_t i = at / SIM_TAG_BYTES; i <= (at + bytes - 1) / SIM_TAG_BYTES; i++) {
         uint32_t tag = async->tag[i];
         if (tag == 0 || tag == read) continue;
@@ -151,9 +163,9 @@ static inline bool sim_async_touch_shared(struct sim_warp *warp, const struct si
 
 /* A random number from 0 to BELOW - 1, by the launch's seed. */
 unsigned sim_async_draw(struct sim_async *async, unsigned below);
-/* A new copy with room for PIECES pieces; 0 after a fault: out of memory. */
-uint32_t sim_copy_new(struct sim_warp *warp, const struct sim_insn *insn, int lane, enum sim_copy_kind kind,
-                      int pieces);
+/* A new copy into or out of OWNER's memory, with room for PIECES pieces; 0 after a fault: out of memory. */
+uint32_t sim_copy_new(struct sim_warp *warp, struct sim_block *owner, const struct sim_insn *insn, int lane,
+                      enum sim_copy_kind kind, int pieces);
 void sim_copy_drop(struct sim_async *async, uint32_t index);
 /* Adds a piece, and holds its shared bytes. */
 struct sim_piece *sim_copy_add(struct sim_async *async, uint32_t index, int lane, size_t at, uint64_t address,
@@ -173,15 +185,17 @@ bool sim_copy_write_back(struct sim_block *block, uint32_t index);
 
 /* -- mbarrier.c ----------------------------------------------------------------------------------------- */
 
-/* The live mbarrier at a shared address, whose initialisation LANE is ordered after; NULL after a fault. */
-struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, const struct sim_insn *insn, int lane,
-                                     uint64_t address);
-/* The same for the address of every lane in MASK; false after a fault. */
-bool sim_mbarrier_find(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask,
+/* The live mbarrier at an address in OWNER's shared memory, whose initialisation LANE is ordered after; NULL after a
+   fault. */
+struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, struct sim_block *owner, const struct sim_insn *insn,
+                                     int lane, uint64_t address);
+/* The same for the address of every lane in MASK; false after a fault. FAR: it may be another block's of the
+   cluster. */
+bool sim_mbarrier_find(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, bool far,
                        struct sim_mbarrier *found[SIM_LANES]);
 /* The lanes in MASK that found the object that LANE did. */
 uint32_t sim_mbarrier_lanes(struct sim_mbarrier *const found[SIM_LANES], uint32_t mask, int lane);
-int sim_mbarrier_index(const struct sim_async *async, const struct sim_mbarrier *m);
+int sim_mbarrier_index(const struct sim_mbarrier *m);
 /* Whether the async proxy knows of the initialisation; false after a fault. */
 bool sim_mbarrier_is_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                             const struct sim_mbarrier *m);
@@ -189,8 +203,10 @@ bool sim_mbarrier_expect(struct sim_warp *warp, const struct sim_insn *insn, int
                          int64_t bytes);
 bool sim_mbarrier_arrive(struct sim_warp *warp, const struct sim_insn *insn, int lane, struct sim_mbarrier *m,
                          uint32_t count);
-/* A shared address of an instruction's lane from its state space or from a generic one. */
-bool sim_shared_address(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t *address);
+/* The block of the cluster in whose shared memory an instruction's address is, by its state space or generic.
+   *ADDRESS becomes the address there. NULL after a fault: none, or, unless FAR, another than the warp's. */
+struct sim_block *sim_shared_owner(struct sim_warp *warp, const struct sim_insn *insn, int lane, bool far,
+                                   uint64_t *address);
 
 /* -- exec_async.c, exec_bulk.c: what executors share ----------------------------------------------------- */
 
@@ -198,23 +214,34 @@ bool sim_shared_address(struct sim_warp *warp, const struct sim_insn *insn, int 
 uint64_t sim_operand_address(const struct sim_warp *warp, const struct sim_value *value, int lane);
 /* Lanes in MASK end a group. */
 void sim_commit(uint32_t groups[SIM_LANES], uint32_t mask);
-/* Whether a bulk copy may access shared bytes. They must be there, neither in use by another copy nor unknown
-   to the async proxy. False after a fault. */
-bool sim_bulk_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t at,
-                     unsigned bytes, enum sim_access access);
+/* Whether a bulk copy may access OWNER's shared bytes. They must be there, neither in use by another copy nor
+   unknown to the async proxy. False after a fault. */
+bool sim_bulk_shared(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn, int lane,
+                     uint64_t at, unsigned bytes, enum sim_access access);
 /* Where global bytes lie that a bulk copy accesses, of which the async proxy must know what is read. NULL
    after a fault. */
 unsigned char *sim_bulk_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
                                unsigned bytes, enum sim_access access);
-/* The mbarrier that a bulk copy signals; NULL after a fault. */
-struct sim_mbarrier *sim_bulk_mbarrier(struct sim_warp *warp, const struct sim_insn *insn, int lane,
-                                       const struct sim_value *value);
+/* Where a lane's bulk load goes. A multicast goes to the same place in several blocks, by rank; else there is one. */
+struct sim_targets {
+    unsigned count;
+    struct {
+        struct sim_block *block;
+        struct sim_mbarrier *mbarrier; /* it signals this one */
+        uint64_t at;
+    } to[SIM_MAX_CLUSTER];
+};
+
+/* What the operands say: TO and SIGNAL are two values each, an address; MASK is NULL without .multicast. False
+   after a fault. */
+bool sim_bulk_targets(struct sim_warp *warp, const struct sim_insn *insn, int lane, const struct sim_value *to,
+                      const struct sim_value *signal, const struct sim_value *mask, struct sim_targets *targets);
 /* A new bulk copy of BYTES, made of at most PIECES pieces, which signals M, or which a group waits for. 0
    after a fault. */
 uint32_t sim_bulk_new(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                       const struct sim_mbarrier *m, uint32_t bytes, int pieces);
-/* Issues a bulk copy, and counts it: bulk copies have counts of bytes of their own, and are no requests of
-   lanes. BEFORE: the block's counts before its pieces were accessed. False after a fault. */
-bool sim_bulk_issue(struct sim_warp *warp, uint32_t index, const ptxsim_counts *before);
+/* Issues a bulk copy into or out of OWNER's memory, and counts it: bulk copies have counts of bytes of their own, and
+   are no requests of lanes. BEFORE: the block's counts before its pieces were accessed. False after a fault. */
+bool sim_bulk_issue(struct sim_warp *warp, struct sim_block *owner, uint32_t index, const ptxsim_counts *before);
 
 #endif

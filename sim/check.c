@@ -1,6 +1,7 @@
 /* What the ISA forbids, or the simulator does not do, beyond the types of operands. */
 #include "format.h"
 #include "parse.h"
+#include "reduce.h"
 
 #include <string.h>
 
@@ -80,6 +81,24 @@ static const char *check_memory(const struct sim_insn *insn) {
     return NULL;
 }
 
+static const char *check_reduction(const struct sim_insn *insn) {
+    return sim_reduces(insn->reduction, insn->type) ? NULL : "a reduction of this type";
+}
+
+/* ISA, "Register Fragments and Shared Memory Matrix Layouts": K is 32 bytes, of a sparse A 64 of B. */
+static const char *check_wgmma(const struct sim_insn *insn) {
+    const bool is_integer = sim_types[insn->type2].kind == 'u' || sim_types[insn->type2].kind == 's', sparse = insn->modifiers & SIM_SPARSE;
+    const unsigned type = insn->type, n = insn->columns, bytes = sim_types[insn->type2].bytes;
+    if (n < 8 || n > 256 || n % 8) return "wgmma of this N: a multiple of 8 up to 256 is wanted";
+    if (is_integer && n > 32 && n % 16) return "wgmma of integers with this N: above 32, a multiple of 16 is wanted";
+    if (insn->depth != (sparse ? 64 : 32) / bytes) return "wgmma of these types with this K";
+    if (bytes == 2 && insn->type2 != insn->type3) return "wgmma of these types";
+    const bool has_half = insn->type2 == SIM_f16 || (bytes == 1 && !is_integer);
+    if (is_integer ? type != SIM_s32 : type != SIM_f32 && !(type == SIM_f16 && has_half))
+        return "wgmma with sums of this type";
+    return NULL;
+}
+
 /* Rows that share a check have executors of one family. */
 const char *sim_check(const struct sim_insn *insn, ptxsim_status *status) {
     const struct sim_op *op = insn->op;
@@ -90,6 +109,8 @@ const char *sim_check(const struct sim_insn *insn, ptxsim_status *status) {
     if (op->one == sim_set) return check_set(insn);
     if (op->one == sim_cvt) return check_cvt(insn);
     *status = PTXSIM_UNSUPPORTED;
+    if (op->one == sim_bulk_store && insn->reduction) return check_reduction(insn);
+    if (op->one == sim_wgmma_mma) return check_wgmma(insn);
     if (op->one == sim_cvt_pack) return check_pack(insn);
     if (op->one == sim_cvt_relu) return check_cvt_relu(insn);
     if (op->by_type == sim_cvt_pair && insn->rounding > SIM_RZ) return "cvt to two halves with this rounding";

@@ -100,7 +100,7 @@ static bool take_turns(struct sim_cluster *c) {
 
 static bool is_stalled(const struct sim_block *block) { return block->async && sim_async_is_stalled(block); }
 
-static bool has_faulted(const struct sim_cluster *c) {
+bool sim_cluster_has_faulted(const struct sim_cluster *c) {
     for (unsigned i = 0; i < c->count; i++)
         if (c->block[i]->fault.status != PTXSIM_OK) return true;
     return false;
@@ -126,11 +126,11 @@ static bool stir(struct sim_cluster *c) {
         stalled = true;
         runs |= sim_async_land(c->block[i]);
     }
-    if (runs || !stalled || has_faulted(c)) return runs && !has_faulted(c);
+    if (runs || !stalled || sim_cluster_has_faulted(c)) return runs && !sim_cluster_has_faulted(c);
     bool moving = moves(c);
     for (unsigned i = 0; i < c->count; i++)
         if (is_stalled(c->block[i])) runs |= sim_async_give_up(c->block[i], moving);
-    return runs && !has_faulted(c);
+    return runs && !sim_cluster_has_faulted(c);
 }
 
 /* -- The end ------------------------------------------------------------------------------------------ */
@@ -168,10 +168,10 @@ static void fault_deadlock(struct sim_cluster *c) {
 }
 
 static bool finish(struct sim_cluster *c) {
-    if (has_faulted(c)) return false;
+    if (sim_cluster_has_faulted(c)) return false;
     fault_deadlock(c);
-    for (unsigned i = 0; i < c->count && !has_faulted(c); i++) sim_block_finish(c->block[i]);
-    return !has_faulted(c);
+    for (unsigned i = 0; i < c->count && !sim_cluster_has_faulted(c); i++) sim_block_finish(c->block[i]);
+    return !sim_cluster_has_faulted(c);
 }
 
 bool sim_cluster_run(struct sim_cluster *c, ptxsim_dim3 index) {

@@ -70,12 +70,25 @@ uint32_t sim_cluster_phases(const struct sim_warp *warp, const struct sim_block 
 
 /* -- Phases ------------------------------------------------------------------------------------------- */
 
+/* What the blocks know of each other, and what each released, all know from here on. */
+static void share_far(const struct sim_cluster *c, struct sim_cluster_phase *phase) {
+    const int warps = c->block[0]->warp_count;
+    if (c->count == 1) return;
+    for (unsigned r = 0; r < c->count; r++)
+        for (unsigned i = 0; i < c->count; i++) raise(phase->seen[r], phase->view[i].far.seen[r], warps);
+    for (unsigned i = 0; i < c->count; i++) {
+        phase->view[i].far.any = true;
+        for (unsigned r = 0; r < c->count; r++) raise(phase->view[i].far.seen[r], phase->seen[r], warps);
+    }
+}
+
 /* What an earlier phase made known of mbarriers stays known. What one block knows of other clusters, all
    blocks of its cluster know from here on. */
 static void join_views(struct sim_cluster *c) {
     const struct sim_cluster_phase *before = phase_at(c->state, c->state->phases - 1);
     struct sim_cluster_phase *now = phase_at(c->state, c->state->phases);
     struct sim_blocks others = {0};
+    share_far(c, now);
     for (unsigned i = 0; i < c->count; i++) {
         if (c->state->phases > 0) sim_view_join(&now->view[i], &before->view[i]);
         sim_blocks_join(&others, &now->view[i].by[SIM_PROXY_GENERIC].blocks);

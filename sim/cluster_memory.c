@@ -68,6 +68,19 @@ struct sim_block *sim_cluster_owner(struct sim_warp *warp, const struct sim_insn
     return owner;
 }
 
+struct sim_block *sim_cluster_peer(struct sim_warp *warp, const struct sim_insn *insn, int lane, unsigned rank,
+                                   uint64_t at) {
+    struct sim_cluster *c = warp->block->cluster;
+    if (rank >= c->count) {
+        sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS, "rank %u of the cluster, which has %u blocks", rank, c->count);
+        return NULL;
+    }
+    struct sim_block *peer = c->block[rank];
+    if (peer == warp->block) return peer;
+    const bool there = has_started(warp, insn, lane, peer) && has_not_ended(warp, insn, lane, peer, at, SIM_WRITE);
+    return there ? peer : NULL;
+}
+
 /* -- The end of a block ------------------------------------------------------------------------------- */
 
 /* Up to which clock some warp of BLOCK is ordered after warp INDEX of block RANK. */
@@ -75,7 +88,9 @@ static uint32_t known_to(const struct sim_block *block, unsigned rank, int index
     uint32_t most = 0;
     for (int i = 0; i < block->warp_count; i++) {
         uint32_t seen = block->cluster->state->warp[block->rank][i].seen[rank][index];
+        uint32_t far = block->async ? sim_view_most_far(&block->warps[i], rank, index) : 0;
         if (most < seen) most = seen;
+        if (most < far) most = far;
     }
     return most;
 }

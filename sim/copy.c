@@ -1,5 +1,6 @@
 /* Copies from issue to completion. */
 #include "async.h"
+#include "reduce.h"
 
 #include <stdlib.h>
 
@@ -46,9 +47,9 @@ static bool draw_late(struct sim_block *block) {
     return launch->order != PTXSIM_SEEDED || sim_async_draw(block->async, 2);
 }
 
-uint32_t sim_copy_new(struct sim_warp *warp, const struct sim_insn *insn, int lane, enum sim_copy_kind kind,
-                      int pieces) {
-    struct sim_async *async = warp->block->async;
+uint32_t sim_copy_new(struct sim_warp *warp, struct sim_block *owner, const struct sim_insn *insn, int lane,
+                      enum sim_copy_kind kind, int pieces) {
+    struct sim_async *async = owner->async;
     uint32_t index = take_entry(async);
     struct sim_piece *list = pieces && index ? malloc((size_t)pieces * sizeof *list) : NULL;
     if (!index || (pieces && !list)) {
@@ -57,10 +58,10 @@ uint32_t sim_copy_new(struct sim_warp *warp, const struct sim_insn *insn, int la
     }
     async->copies[index] = (struct sim_copy){.kind = kind,
                                              .insn = insn,
-                                             .warp = warp->index,
+                                             .by = warp,
                                              .lane = lane,
                                              .serial = ++async->serial,
-                                             .late = draw_late(warp->block),
+                                             .late = draw_late(owner),
                                              .pieces = list};
     return index;
 }
@@ -115,7 +116,10 @@ static void read_source(struct sim_block *block, struct sim_copy *copy) {
 static void write_out(struct sim_copy *copy) {
     const unsigned char *from = copy->data;
     for (int i = 0; i < copy->piece_count; i++) {
-        memcpy(copy->pieces[i].global, from, copy->pieces[i].bytes);
+        unsigned char *to = copy->pieces[i].global;
+        if (copy->insn->reduction)
+            sim_reduce(copy->insn->reduction, copy->type, to, from, copy->pieces[i].bytes);
+        else memcpy(to, from, copy->pieces[i].bytes);
         from += copy->pieces[i].bytes;
     }
     copy->landed = true;
@@ -140,8 +144,8 @@ static void count_in_flight(struct sim_async *async, const struct sim_copy *copy
 static bool issue_lanes(struct sim_block *block, uint32_t index) {
     struct sim_async *async = block->async;
     struct sim_copy *copy = &async->copies[index];
-    copy->next = async->open[copy->warp];
-    async->open[copy->warp] = index;
+    copy->next = async->open[copy->by->index];
+    async->open[copy->by->index] = index;
     if (!copy->late) move_in(block, copy, SIM_FULL_MASK);
     return true;
 }
@@ -150,10 +154,10 @@ static bool issue_store(struct sim_block *block, uint32_t index) {
     struct sim_async *async = block->async;
     struct sim_copy *copy = &async->copies[index];
     copy->data = malloc((size_t)copy->piece_count * 16 + 1);
-    copy->next = async->open[copy->warp];
-    async->open[copy->warp] = index;
+    copy->next = async->open[copy->by->index];
+    async->open[copy->by->index] = index;
     if (!copy->data) {
-        fault_memory(&block->warps[copy->warp], copy->insn, copy->lane);
+        fault_memory(copy->by, copy->insn, copy->lane);
         return false;
     }
     if (copy->late) return true;
@@ -168,10 +172,10 @@ static bool issue_late(struct sim_block *block, uint32_t index) {
     void *late = async->late;
     if (!copy->late) {
         sim_copy_land(block, index);
-        return block->fault.status == PTXSIM_OK;
+        return block->fault.status == PTXSIM_OK && copy->by->block->fault.status == PTXSIM_OK;
     }
     if (!grow(&late, async->late_count, &async->late_capacity, sizeof *async->late)) {
-        fault_memory(&block->warps[copy->warp], copy->insn, copy->lane);
+        fault_memory(copy->by, copy->insn, copy->lane);
         return false;
     }
     async->late = late;
@@ -213,7 +217,7 @@ static void note_writes(struct sim_block *block, const struct sim_copy *copy, ui
     for (int i = 0; block->launch->races && i < copy->piece_count; i++) {
         const struct sim_piece *p = &copy->pieces[i];
         if (SIM_ACTIVE(lanes, p->lane))
-            sim_race_shared(&block->warps[copy->warp], block, copy->insn, p->lane, p->at, p->bytes,
+            sim_race_shared(copy->by, block, copy->insn, p->lane, p->at, p->bytes,
                             SIM_WRITE);
     }
 }
@@ -260,7 +264,7 @@ void sim_copy_wait(struct sim_warp *warp, uint32_t mask, uint32_t keep, bool all
 
 static void note_reads(struct sim_block *block, const struct sim_copy *copy) {
     for (int i = 0; block->launch->races && i < copy->piece_count; i++)
-        sim_race_shared(&block->warps[copy->warp], block, copy->insn, copy->lane, copy->pieces[i].at,
+        sim_race_shared(copy->by, block, copy->insn, copy->lane, copy->pieces[i].at,
                         copy->pieces[i].bytes, SIM_READ);
 }
 
@@ -300,16 +304,16 @@ static void land_arrival(struct sim_block *block, uint32_t index) {
     struct sim_copy *copy = &async->copies[index];
     struct sim_mbarrier *m = &async->mbarrier[copy->mbarrier];
     uint32_t lanes = copy->flying;
-    for (uint32_t i = async->open[copy->warp]; i; i = async->copies[i].next) {
+    for (uint32_t i = async->open[copy->by->index]; i; i = async->copies[i].next) {
         struct sim_copy *other = &async->copies[i];
         bool earlier = other->kind == SIM_COPY_LANES && other->serial < copy->serial;
         if (earlier && (other->flying & lanes)) complete_lanes(block, i, other->flying & lanes);
     }
-    sweep(async, copy->warp);
+    sweep(async, copy->by->index);
     sim_view_join(&m->arriving, copy->released);
     copy->phase = m->phase;
     copy->landed = true;
-    sim_mbarrier_arrive(&block->warps[copy->warp], copy->insn, copy->lane, m,
+    sim_mbarrier_arrive(copy->by, copy->insn, copy->lane, m,
                         (uint32_t)__builtin_popcount(lanes));
 }
 
@@ -322,13 +326,13 @@ static void land_load(struct sim_block *block, uint32_t index) {
     copy->landed = true;
     copy->next = m->loads;
     m->loads = index;
-    sim_mbarrier_expect(&block->warps[copy->warp], copy->insn, copy->lane, m, -(int64_t)copy->bytes);
+    sim_mbarrier_expect(copy->by, copy->insn, copy->lane, m, -(int64_t)copy->bytes);
 }
 
 void sim_copy_land(struct sim_block *block, uint32_t index) {
     const struct sim_copy *copy = &block->async->copies[index];
     if (!block->async->mbarrier[copy->mbarrier].live) {
-        sim_fault_at(&block->warps[copy->warp], copy->insn, copy->lane, PTXSIM_ASYNC,
+        sim_fault_at(copy->by, copy->insn, copy->lane, PTXSIM_ASYNC,
                      "the mbarrier of this copy is no more when it completes");
         return;
     }

@@ -1,5 +1,6 @@
 /* A block: its warps run by turns, an instruction at a time. cluster.c runs blocks. */
 #include "cluster.h"
+#include "wgmma.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,6 +94,7 @@ static void execute(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
     warp->block->counts.thread_instructions += (unsigned)__builtin_popcount(mask);
     struct sim_block *block = warp->block;
     ptrdiff_t pc = insn - block->launch->function->code;
+    if (block->launch->traits[pc].fragments && !sim_wgmma_touch(warp, insn)) return;
     ptxsim_line *line = &block->lines[pc];
     line->warp_instructions++;
     line->thread_instructions += (unsigned)__builtin_popcount(mask);
@@ -178,6 +180,7 @@ bool sim_block_turn(struct sim_block *block) {
 bool sim_block_finish(struct sim_block *block) {
     fault_deadlock(block);
     if (!sim_setmaxnreg_finish(block)) return false;
+    if (block->wgmma && block->fault.status == PTXSIM_OK && !sim_wgmma_finish(block)) return false;
     if (block->async && block->fault.status == PTXSIM_OK) return sim_async_finish(block);
     return block->fault.status == PTXSIM_OK;
 }
@@ -267,6 +270,7 @@ void sim_block_start(struct sim_block *block, ptxsim_dim3 index) {
     sim_race_start_block(block);
     if (block->async) sim_async_start(block);
     if (block->order) sim_order_start(block);
+    if (block->wgmma) sim_wgmma_start(block);
     block->random = launch->seed + (block->global_id << 32);
     for (int i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i], launch->block.x * launch->block.y * launch->block.z);
@@ -308,9 +312,10 @@ struct sim_block *sim_block_new(struct sim_cluster *cluster, unsigned rank) {
     if (launch->ordered) block->order = sim_order_new(&cluster->messages);
     block->hit = calloc((size_t)launch->function->code_count + 1, sizeof *block->hit);
     bool warps = allocate_warps(block, launch->block.x * launch->block.y * launch->block.z);
+    if (warps && launch->wgmma) block->wgmma = sim_wgmma_new(launch, block->warp_count);
     block->lines = calloc((size_t)launch->function->code_count + 1, sizeof *block->lines);
     bool cells = (block->shared_cells || !launch->races) && (block->async || !launch->async) &&
-                 (block->order || !launch->ordered);
+                 (block->order || !launch->ordered) && (block->wgmma || !launch->wgmma);
     if (block->lines && block->shared && block->shared_shadow && cells && block->hit && warps) return block;
     sim_block_free(block);
     return NULL;
@@ -327,6 +332,7 @@ void sim_block_free(struct sim_block *block) {
     free(block->shared_shadow);
     free(block->shared_cells);
     sim_async_free(block->async);
+    sim_wgmma_free(block->wgmma, block->warp_count);
     free(block->order);
     free(block->lines);
     free(block->hit);

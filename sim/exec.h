@@ -59,6 +59,8 @@ struct sim_trait {
     bool wide;    /* of scope .gpu or more */
     bool reaches; /* of scope .cluster or more */
     bool touches; /* accesses shared or global memory */
+    bool together;  /* a wgmma: what it reads, all lanes of its warp have read */
+    bool fragments; /* accesses registers that a wgmma has, too */
     struct sim_service service;
 };
 
@@ -79,6 +81,7 @@ struct sim_launch {
     bool ordered; /* the kernel has a fence, an acquire or a release: its strong accesses may order others */
     bool sequential; /* blocks must run one after another: the kernel may see in which order they run */
     bool async;      /* the kernel has asynchronous copies, mbarriers or proxy fences */
+    bool wgmma;      /* the kernel has wgmma */
     ptxsim_landing landing;
     bool parallel;                  /* several workers run blocks */
     bool undoable;                  /* whether what blocks overwrite is kept */
@@ -97,6 +100,7 @@ struct sim_block {
     struct sim_barrier barrier[SIM_BARRIERS];
     struct sim_async *async; /* NULL unless launch->async */
     struct sim_order *order; /* NULL unless launch->ordered */
+    struct sim_wgmma *wgmma; /* NULL unless launch->wgmma */
     unsigned char *shared, *shared_shadow;
     struct sim_allocation **hit; /* for each instruction, the allocation that it accessed last */
     struct sim_race_cell *shared_cells;

@@ -90,7 +90,7 @@ void sim_cp_async(struct sim_warp *warp, const struct sim_insn *insn, uint32_t m
     uint32_t size = constant_of(&insn->value[SIM_COPY_SIZE]), count[SIM_LANES];
     unsigned char *from[SIM_LANES];
     if (!read_sources(warp, insn, mask, size, from, count)) return;
-    uint32_t index = sim_copy_new(warp, insn, 0, SIM_COPY_LANES, 2 * SIM_LANES);
+    uint32_t index = sim_copy_new(warp, warp->block, insn, 0, SIM_COPY_LANES, 2 * SIM_LANES);
     if (!index) return;
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
@@ -135,7 +135,7 @@ static bool arrive_later(struct sim_warp *warp, const struct sim_insn *insn, uin
                          struct sim_mbarrier *m) {
     struct sim_async *async = warp->block->async;
     int lane = __builtin_ctz(lanes);
-    uint32_t index = sim_copy_new(warp, insn, lane, SIM_COPY_ARRIVAL, 0);
+    uint32_t index = sim_copy_new(warp, warp->block, insn, lane, SIM_COPY_ARRIVAL, 0);
     struct sim_view *released = index ? calloc(1, sizeof *released) : NULL;
     if (!index) return false;
     if (!released) {
@@ -144,7 +144,7 @@ static bool arrive_later(struct sim_warp *warp, const struct sim_insn *insn, uin
     }
     sim_view_release(warp, lanes, released);
     async->copies[index].released = released;
-    async->copies[index].mbarrier = sim_mbarrier_index(async, m);
+    async->copies[index].mbarrier = sim_mbarrier_index(m);
     async->copies[index].flying = lanes;
     if (!(insn->modifiers & SIM_NOINC)) m->pending += (uint32_t)__builtin_popcount(lanes);
     track_copies(warp, lanes);
@@ -153,7 +153,7 @@ static bool arrive_later(struct sim_warp *warp, const struct sim_insn *insn, uin
 
 void sim_cp_async_arrive(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     struct sim_mbarrier *found[SIM_LANES];
-    if (!sim_mbarrier_find(warp, insn, mask, found)) return;
+    if (!sim_mbarrier_find(warp, insn, mask, false, found)) return;
     for (uint32_t left = mask; left;) {
         int lane = __builtin_ctz(left);
         uint32_t lanes = sim_mbarrier_lanes(found, left, lane);
@@ -165,5 +165,6 @@ void sim_cp_async_arrive(struct sim_warp *warp, const struct sim_insn *insn, uin
 /* -- Fences ---------------------------------------------------------------------------------------------- */
 
 void sim_fence_async(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
-    sim_view_fence(warp, mask, insn->space != SIM_GLOBAL, insn->space != SIM_SHARED);
+    const bool only_shared = insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER;
+    sim_view_fence(warp, mask, insn->space != SIM_GLOBAL, !only_shared);
 }

@@ -7,8 +7,8 @@
 /* What an arrival returns, as wait and pending_count read it. */
 enum { PENDING_AT = 32, INDEX_AT = 52, MARK_AT = 58, MARK = 0x2b };
 
-static uint64_t state_of(const struct sim_async *async, const struct sim_mbarrier *m) {
-    return (uint64_t)MARK << MARK_AT | (uint64_t)sim_mbarrier_index(async, m) << INDEX_AT |
+static uint64_t state_of(const struct sim_mbarrier *m) {
+    return (uint64_t)MARK << MARK_AT | (uint64_t)sim_mbarrier_index(m) << INDEX_AT |
            (uint64_t)m->pending << PENDING_AT | m->phase;
 }
 
@@ -35,7 +35,7 @@ static void release_all(struct sim_warp *warp, uint32_t mask, struct sim_mbarrie
     for (uint32_t left = mask; left;) {
         int first = __builtin_ctz(left);
         uint32_t same = sim_mbarrier_lanes(found, mask, first);
-        sim_view_release(warp, same, &found[first]->arriving);
+        sim_view_release_to(warp, same, found[first]->owner, &found[first]->arriving);
         left &= ~same;
     }
 }
@@ -43,11 +43,11 @@ static void release_all(struct sim_warp *warp, uint32_t mask, struct sim_mbarrie
 static void arrive_all(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, enum arrival how) {
     struct sim_mbarrier *found[SIM_LANES];
     uint64_t state[SIM_LANES];
-    if (!sim_mbarrier_find(warp, insn, mask, found)) return;
+    if (!sim_mbarrier_find(warp, insn, mask, true, found)) return;
     if (!insn->relaxed) release_all(warp, mask, found);
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
-        state[l] = state_of(warp->block->async, found[l]);
+        state[l] = state_of(found[l]);
         if (!arrive(warp, insn, l, found[l], how)) return;
     }
     sim_put(warp, &insn->value[0], state, sizeof *state, mask);
@@ -66,7 +66,7 @@ ARRIVE(drop_no_complete, DROPS | NEVER_LAST)
 
 static void change_bytes(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, int sign) {
     struct sim_mbarrier *found[SIM_LANES];
-    if (!sim_mbarrier_find(warp, insn, mask, found)) return;
+    if (!sim_mbarrier_find(warp, insn, mask, true, found)) return;
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
         int64_t bytes = sim_lane_u32(warp, &insn->value[0], l);
@@ -114,7 +114,7 @@ static bool awaited_phase(struct sim_warp *warp, const struct sim_insn *insn, in
     int index = (int)(state >> INDEX_AT & (SIM_MAX_MBARRIERS - 1));
     *phase = (uint32_t)state;
     const char *why = NULL;
-    if (state >> MARK_AT != MARK || index != sim_mbarrier_index(warp->block->async, m))
+    if (state >> MARK_AT != MARK || index != sim_mbarrier_index(m))
         why = "waits with a state that no arrival at this mbarrier returned";
     else if (m->phase - *phase > 1)
         why = "waits for a phase that is neither the current one nor the one before";
@@ -130,7 +130,7 @@ static void stall(struct sim_warp *warp, const struct sim_insn *insn, uint32_t m
     ptxsim_line *line = &block->lines[insn - block->launch->function->code];
     unsigned lanes = (unsigned)__builtin_popcount(mask);
     block->async->stall[warp->index] =
-        (struct sim_stall){insn, sim_mbarrier_index(block->async, m), lane, phase, false};
+        (struct sim_stall){insn, sim_mbarrier_index(m), lane, phase, false};
     warp->barrier = SIM_STALLED;
     warp->next_pc = warp->pc;
     block->counts.warp_instructions--;
@@ -159,7 +159,7 @@ static void wait(struct sim_warp *warp, const struct sim_insn *insn, uint32_t ma
     struct sim_mbarrier *found[SIM_LANES];
     struct sim_stall *stalled = &warp->block->async->stall[warp->index];
     uint32_t complete = 0, phase[SIM_LANES] = {0};
-    if (!sim_mbarrier_find(warp, insn, mask, found)) return;
+    if (!sim_mbarrier_find(warp, insn, mask, false, found)) return;
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
         if (!awaited_phase(warp, insn, l, found[l], by_parity, &phase[l])) return;

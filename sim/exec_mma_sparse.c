@@ -1,243 +1,119 @@
-/* mma.sp: of each few elements along k a row of A has some, and metadata say which (ISA, "mma.sp"). A's
- * registers hold these as those of an mma of half the K do. Products are those of the elements that there
- * are; sums of floats go as an mma's of half the K (exec_mma_float.c). */
-#include "exec_mma.h"
+/* mma.sp: A's registers hold the elements that there are, as those of an mma of half the K hold all; metadata say
+ * which these are (metadata.h). Sums of floats go as those of an mma of half the K. */
+#include "metadata.h"
 
-enum { COLUMNS = SIM_MMA_COLUMNS, ROWS = SIM_MMA_ROWS, MAX_KEPT = 64, MAX_DEPTH = 128 };
-
-/* A type's figures. A group of `group` elements along k has a nibble of metadata and keeps half of them: one
-   of two, two of four, or two pairs of four pairs. */
-struct form {
-    int bits, group, kept; /* of an element; elements of a group, and how many of them stay */
-    bool halves;           /* rows g and g + 8 share a lane's metadata, else they have lanes of their own */
-    bool is_real;
-};
-
-static struct form form_of(unsigned type) {
-    switch (type) {
-    case SIM_tf32: return (struct form){32, 2, 1, true, true};
-    case SIM_f16:
-    case SIM_bf16: return (struct form){16, 4, 2, true, true};
-    case SIM_e4m3:
-    case SIM_e5m2: return (struct form){8, 4, 2, false, true};
-    case SIM_s8:
-    case SIM_u8: return (struct form){8, 4, 2, false, false};
-    default: return (struct form){4, 8, 4, false, false};
-    }
-}
+enum { COLUMNS = 8 };
 
 /* An mma.sp: where its operands are, and what its metadata say. */
 struct sparse {
-    struct form form;
-    int depth, chunks, selector; /* K; of B's registers, 16 bytes of a column each */
-    const struct sim_value *a, *b, *c, *metadata;
-    uint8_t at[ROWS][MAX_KEPT]; /* along k, each of a row's elements */
+    int bits, depth, chunks, sums; /* of an element; K; B's registers; those of a sum */
+    const struct sim_value *a, *b, *c;
+    sim_places places[SIM_PRODUCT_ROWS];
 };
-
-/* -- Metadata ------------------------------------------------------------------------------------------- */
-
-/* Which lane has the nibble of ROW's group GROUP of GROUPS, and at which bit. */
-static int lane_of(const struct sparse *s, int row, int group, int groups, int *bit) {
-    const int first = row % 8 * 4, high = row / 8;
-    if (!s->form.halves) {
-        *bit = 4 * (group % 8);
-        return first + (groups == 16 ? group / 8 * 2 : 2 * s->selector) + high;
-    }
-    *bit = 16 * high + 4 * (group % 4);
-    return first + (groups == 8 ? 2 * s->selector + group / 4 : s->selector);
-}
-
-/* Whether NIBBLE is one that the ISA gives a meaning. In order both places ascend. */
-static bool is_legal(const struct form *form, unsigned nibble, bool ordered) {
-    const unsigned low = nibble & 3, high = nibble >> 2;
-    if (form->kept == 1) return nibble == 0x4 || nibble == 0xe;
-    return ordered ? low < high : low != high;
-}
-
-static void put_places(struct sparse *s, int row, int group, unsigned nibble) {
-    const struct form *form = &s->form;
-    uint8_t *at = &s->at[row][group * form->kept];
-    const int first = group * form->group, each = form->group / 4;
-    if (form->kept == 1) {
-        at[0] = (uint8_t)(first + (nibble == 0xe));
-        return;
-    }
-    for (int i = 0; i < form->kept; i++)
-        at[i] = (uint8_t)(first + (int)(nibble >> 2 * (i / each) & 3) * each + i % each);
-}
-
-/* False after a fault. */
-static bool read_metadata(struct sim_warp *warp, const struct sim_insn *insn, struct sparse *s) {
-    const uint32_t *lanes = sim_source(warp, s->metadata);
-    const int groups = s->depth / s->form.group;
-    for (int row = 0; row < ROWS; row++)
-        for (int group = 0; group < groups; group++) {
-            int bit, lane = lane_of(s, row, group, groups, &bit);
-            unsigned nibble = lanes[lane] >> bit & 15;
-            if (!is_legal(&s->form, nibble, insn->modifiers & SIM_ORDERED)) {
-                sim_fault_at(warp, insn, lane, PTXSIM_TRAP,
-                             "metadata 0x%x of row %d, elements %d to %d: no meaning%s", nibble, row,
-                             group * s->form.group, (group + 1) * s->form.group - 1,
-                             insn->modifiers & SIM_ORDERED ? ", or not in order" : "");
-                return false;
-            }
-            put_places(s, row, group, nibble);
-        }
-    return true;
-}
-
-/* How many selectors name other lanes. */
-static int selectors(const struct sparse *s) {
-    const int groups = s->depth / s->form.group;
-    if (!s->form.halves) return groups == 16 ? 1 : 2;
-    return groups == 8 ? 2 : 4;
-}
 
 static bool read_operands(struct sim_warp *warp, const struct sim_insn *insn, unsigned type,
                           struct sparse *s) {
+    const bool is_nibble = type == SIM_s4 || type == SIM_u4;
     const int sums = insn->destination_count, values = insn->value_count - 2 * sums - 2;
-    *s = (struct sparse){.form = form_of(type), .chunks = values / 2};
-    s->depth = s->chunks * 4 * 32 / s->form.bits;
-    s->a = &insn->value[sums], s->b = s->a + s->chunks, s->c = s->b + s->chunks, s->metadata = s->c + sums;
-    s->selector = (int)*(const uint32_t *)sim_source(warp, s->metadata + 1);
-    if (s->selector < selectors(s)) return read_metadata(warp, insn, s);
-    sim_fault_at(warp, insn, 0, PTXSIM_TRAP, "selector %d, must be below %d", s->selector, selectors(s));
-    return false;
+    *s = (struct sparse){
+        .bits = is_nibble ? 4 : 8 * sim_types[type].bytes, .chunks = values / 2, .sums = sums};
+    s->depth = s->chunks * 128 / s->bits;
+    s->a = &insn->value[sums], s->b = s->a + s->chunks, s->c = s->b + s->chunks;
+    return sim_read_metadata(warp, insn, type, s->depth, s->c + sums, s->places);
 }
 
 /* -- Elements ------------------------------------------------------------------------------------------- */
 
-/* The bits of element K of ROW in VALUE, a register that has K. Those of A's rows g and g + 8 stand side by
-   side. */
+/* The bits of element I of a row, or column, in VALUE, a register that has it. Those of A's rows g and g + 8
+   stand side by side. */
 static uint32_t element(const struct sim_warp *warp, const struct sparse *s, const struct sim_value *value,
-                        int row, int k) {
-    const int bits = s->form.bits, count = 32 / bits;
-    const uint32_t *lanes = sim_source(warp, value);
-    const uint32_t word = lanes[row % 8 * 4 + k / count % 4];
-    return bits == 32 ? word : word >> bits * (k % count) & ((1u << bits) - 1);
+                        int row, int i) {
+    const int bits = s->bits, count = 32 / bits;
+    const uint32_t *lanes = sim_source(warp, value), word = lanes[row % 8 * 4 + i / count % 4];
+    return bits == 32 ? word : word >> bits * (i % count) & ((1u << bits) - 1);
 }
 
 static uint32_t element_of_a(const struct sim_warp *warp, const struct sparse *s, int row, int i) {
-    const int chunk = i / (4 * 32 / s->form.bits);
-    return element(warp, s, &s->a[2 * chunk + row / 8], row, i);
+    return element(warp, s, &s->a[2 * (i / (128 / s->bits)) + row / 8], row, i);
 }
 
 static uint32_t element_of_b(const struct sim_warp *warp, const struct sparse *s, int column, int k) {
-    return element(warp, s, &s->b[k / (4 * 32 / s->form.bits)], column, k);
+    return element(warp, s, &s->b[k / (128 / s->bits)], column, k);
 }
 
-/* -- Counts --------------------------------------------------------------------------------------------- */
-
-/* Products of elements that are there; nonzero, where both are not zero. */
-static void count(struct sim_warp *warp, const struct sim_insn *insn, const struct sparse *s) {
+/* Products of elements that are there; nonzero, where both are not zero in the bits of ONES. */
+static void count(struct sim_warp *warp, const struct sim_insn *insn, const struct sparse *s, uint32_t ones) {
     ptxsim_line *line = &warp->block->lines[insn - warp->block->launch->function->code];
-    const int kept = s->depth / 2;
-    const uint32_t ones = s->form.is_real ? (1u << (s->form.bits - 1)) - 1 : UINT32_MAX;
-    for (int row = 0; row < ROWS; row++)
-        for (int i = 0; i < kept; i++) {
-            if ((element_of_a(warp, s, row, i) & ones) == 0) continue;
-            for (int column = 0; column < COLUMNS; column++)
-                line->mma_nonzero += (element_of_b(warp, s, column, s->at[row][i]) & ones) != 0;
-        }
-    line->mma_products += (unsigned)(ROWS * COLUMNS * kept);
+    uint8_t columns[SIM_PRODUCT_DEPTH] = {0};
+    for (int k = 0; k < s->depth; k++)
+        for (int column = 0; column < COLUMNS; column++)
+            columns[k] = (uint8_t)(columns[k] + ((element_of_b(warp, s, column, k) & ones) != 0));
+    for (int row = 0; row < SIM_PRODUCT_ROWS; row++)
+        for (int i = 0; i < s->depth / 2; i++)
+            if (element_of_a(warp, s, row, i) & ones) line->mma_nonzero += columns[s->places[row][i]];
+    line->mma_products += (unsigned)(SIM_PRODUCT_ROWS * COLUMNS * s->depth / 2);
     warp->block->counts.mma++;
 }
 
-/* -- Integers ------------------------------------------------------------------------------------------- */
-
-static int32_t number(unsigned type, int bits, uint32_t element) {
-    const int32_t sign = type == SIM_s8 || type == SIM_s4 ? 1 << (bits - 1) : 0;
-    return ((int32_t)element ^ sign) - sign;
-}
-
-static int32_t accumulate(int32_t c, int64_t product, bool saturate) {
-    const int64_t sum = c + product;
-    if (saturate) return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (int32_t)sum;
-    return (int32_t)(uint32_t)(uint64_t)sum;
-}
+/* -- Integers -------------------------------------------------------------------------------------------- */
 
 void sim_mma_sparse(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     struct sparse s;
-    int32_t a[ROWS][MAX_KEPT], b[COLUMNS][MAX_DEPTH];
+    struct sim_integers b;
+    int32_t a[SIM_PRODUCT_ROWS][SIM_PRODUCT_KEPT];
+    uint32_t sum[SIM_PRODUCT_ROWS * COLUMNS];
     (void)mask;
     if (!read_operands(warp, insn, insn->type2, &s)) return;
-    const int kept = s.depth / 2;
-    for (int row = 0; row < ROWS; row++)
-        for (int i = 0; i < kept; i++)
-            a[row][i] = number(insn->type2, s.form.bits, element_of_a(warp, &s, row, i));
-    for (int column = 0; column < COLUMNS; column++)
-        for (int k = 0; k < s.depth; k++)
-            b[column][k] = number(insn->type3, s.form.bits, element_of_b(warp, &s, column, k));
-    for (int reg = 0; reg < insn->destination_count; reg++) {
-        const int32_t *lanes = sim_source(warp, &s.c[reg]);
-        int32_t r[SIM_LANES];
-        SIM_EACH_LANE(l) {
-            const int row = l / 4 + reg / 2 * 8, column = l % 4 * 2 + reg % 2;
-            int64_t product = 0;
-            for (int i = 0; i < kept; i++) product += a[row][i] * b[column][s.at[row][i]];
-            r[l] = accumulate(lanes[l], product, insn->modifiers & SIM_SATFINITE);
-        }
-        sim_put(warp, &insn->value[reg], r, sizeof *r, SIM_FULL_MASK);
-    }
-    count(warp, insn, &s);
+    b.columns = COLUMNS;
+    for (int k = 0; k < s.depth; k++)
+        for (int column = 0; column < COLUMNS; column++)
+            b.value[k * COLUMNS + column] = sim_integer_of(insn->type3, element_of_b(warp, &s, column, k));
+    sim_accumulator_read(warp, s.c, s.sums, false, COLUMNS, sum);
+    for (int row = 0; row < SIM_PRODUCT_ROWS; row++)
+        for (int i = 0; i < s.depth / 2; i++)
+            a[row][i] = sim_integer_of(insn->type2, element_of_a(warp, &s, row, i));
+    sim_multiply_integers(a, SIM_PRODUCT_ROWS, s.depth / 2, &b, s.places, insn->modifiers & SIM_SATFINITE,
+                          (int32_t *)sum);
+    sim_accumulator_write(warp, insn->value, s.sums, false, COLUMNS, sum);
+    count(warp, insn, &s, UINT32_MAX);
 }
 
-/* -- Floats --------------------------------------------------------------------------------------------- */
+/* -- Floats ---------------------------------------------------------------------------------------------- */
 
-/* Where the sum has element I of a row: as an mma of half the K. */
+/* Where the sum has element I of a row: as in an mma of half the K (exec_mma.c). */
 static int place_of(const struct sparse *s, int i) {
-    const int count = 32 / s->form.bits;
-    return sim_mma_place(s->form.bits, s->depth / 2, i / (4 * count), i / count % 4, i % count);
-}
-
-/* B's elements that ROW's meet, in the places of the sum. */
-static void select_b(const struct sim_warp *warp, const struct sparse *s, int row, unsigned type,
-                     struct sim_operand *b) {
-    for (int column = 0; column < COLUMNS; column++)
-        for (int i = 0; i < s->depth / 2; i++)
-            sim_mma_put(b, column, place_of(s, i), type, element_of_b(warp, s, column, s->at[row][i]));
-}
-
-/* The sums of ROW. */
-static void multiply_row(const struct sim_warp *warp, const struct sparse *s, int row, unsigned a_type,
-                         unsigned b_type, const struct sim_sum_rule *rule, uint32_t sums[COLUMNS]) {
-    struct sim_operand a, b;
-    for (int i = 0; i < s->depth / 2; i++)
-        sim_mma_put(&a, 0, place_of(s, i), a_type, element_of_a(warp, s, row, i));
-    select_b(warp, s, row, b_type, &b);
-    for (int column = 0; column < COLUMNS; column++)
-        sums[column] = sim_mma_element(&a, 0, &b, column, sums[column], rule);
+    return s->bits == 8 ? i % 4 / 2 * (s->depth / 4) + i / 4 * 2 + i % 2 : i;
 }
 
 static void multiply(struct sim_warp *warp, const struct sim_insn *insn, unsigned a_type, unsigned b_type,
                      unsigned type) {
     struct sparse s;
-    uint32_t sums[ROWS][COLUMNS];
+    struct sim_real_row a[SIM_PRODUCT_ROWS];
+    struct sim_reals b;
+    sim_places places[SIM_PRODUCT_ROWS];
+    uint32_t elements[SIM_REAL_DEPTH], sum[SIM_PRODUCT_ROWS * COLUMNS];
     if (!read_operands(warp, insn, a_type, &s)) return;
-    const struct sim_sum_rule rule = sim_sum_rule_of(a_type, type, s.depth / 2);
-    const int columns = type == SIM_f16 ? 2 : 1; /* of an accumulator's register */
-    for (int reg = 0; reg < insn->destination_count; reg++) {
-        const uint32_t *lanes = sim_source(warp, &s.c[reg]);
-        SIM_EACH_LANE(l) {
-            for (int i = 0; i < columns; i++) {
-                const int at = reg * columns + i;
-                sums[l / 4 + at / 2 * 8][l % 4 * 2 + at % 2] =
-                    columns == 2 ? lanes[l] >> 16 * i & 0xffff : lanes[l];
-            }
-        }
+    const struct sim_sum_rule rule = sim_mma_rule(a_type, type, s.depth / 2);
+    b.columns = COLUMNS;
+    b.special = false;
+    b.widened = s.bits == 8;
+    for (int column = 0; column < COLUMNS; column++) {
+        for (int k = 0; k < s.depth; k++) elements[k] = element_of_b(warp, &s, column, k);
+        sim_column_put(&b, 0, column, b_type, elements, s.depth);
     }
-    for (int row = 0; row < ROWS; row++) multiply_row(warp, &s, row, a_type, b_type, &rule, sums[row]);
-    for (int reg = 0; reg < insn->destination_count; reg++) {
-        uint32_t r[SIM_LANES] = {0};
-        SIM_EACH_LANE(l) {
-            for (int i = 0; i < columns; i++) {
-                const int at = reg * columns + i;
-                r[l] |= sums[l / 4 + at / 2 * 8][l % 4 * 2 + at % 2] << 16 * i;
-            }
+    sim_accumulator_read(warp, s.c, s.sums, type == SIM_f16, COLUMNS, sum);
+    for (int row = 0; row < SIM_PRODUCT_ROWS; row++) {
+        a[row].special = false;
+        a[row].widened = s.bits == 8;
+        for (int i = 0; i < s.depth / 2; i++) {
+            places[row][place_of(&s, i)] = s.places[row][i];
+            elements[place_of(&s, i)] = element_of_a(warp, &s, row, i);
         }
-        sim_put(warp, &insn->value[reg], r, sizeof *r, SIM_FULL_MASK);
+        sim_row_put(&a[row], 0, a_type, elements, s.depth / 2);
     }
-    count(warp, insn, &s);
+    sim_multiply_reals(&rule, a, SIM_PRODUCT_ROWS, &b, places, sum);
+    sim_accumulator_write(warp, insn->value, s.sums, type == SIM_f16, COLUMNS, sum);
+    count(warp, insn, &s, (1u << (s.bits - 1)) - 1);
 }
 
 #define SPARSE(name, a, b, type)                                                                             \

@@ -2,6 +2,7 @@
  * from dense rows in shared memory. */
 #include "async.h"
 #include "lanes.h"
+#include "reduce.h"
 #include "tensor_map.h"
 
 enum { SMALL = 16, MAP_ALIGN = 64, SHARED_ALIGN = 128, MOST_PIECES = 5 /* of 16 bytes */ };
@@ -18,6 +19,7 @@ struct tensor_copy {
     int lane;
     struct sim_tensor_map map;
     int64_t start[PTXSIM_TENSOR_RANK]; /* coordinates of the box */
+    struct sim_block *owner; /* of the shared memory, and of the copy */
     uint64_t shared;
     uint32_t index;
     bool is_store;
@@ -98,7 +100,7 @@ static uint32_t row_pitch(const struct sim_tensor_map *m) {
 static bool add_global(const struct tensor_copy *t, uint64_t at, uint64_t address, unsigned bytes) {
     unsigned char *global =
         sim_bulk_global(t->warp, t->insn, t->lane, address, bytes, t->is_store ? SIM_WRITE : SIM_READ);
-    if (global) sim_copy_add(t->warp->block->async, t->index, t->lane, at, address, global, bytes);
+    if (global) sim_copy_add(t->owner->async, t->index, t->lane, at, address, global, bytes);
     return global != NULL;
 }
 
@@ -116,7 +118,7 @@ static bool add_inside(const struct tensor_copy *t, uint64_t at, uint64_t addres
 static void add_fill(const struct tensor_copy *t, uint64_t at, unsigned bytes) {
     const unsigned char *fill = t->map.fill_nan ? nans : zeros;
     if (bytes)
-        sim_copy_add(t->warp->block->async, t->index, t->lane, at, 0, (unsigned char *)(uintptr_t)fill,
+        sim_copy_add(t->owner->async, t->index, t->lane, at, 0, (unsigned char *)(uintptr_t)fill,
                      bytes);
 }
 
@@ -125,7 +127,7 @@ static void add_fill(const struct tensor_copy *t, uint64_t at, unsigned bytes) {
 static bool add_chunk(const struct tensor_copy *t, uint64_t at, uint64_t address, unsigned inside) {
     uint64_t shared = sim_swizzle(&t->map, at);
     if (t->is_store && inside == 0) return true;
-    if (!sim_bulk_shared(t->warp, t->insn, t->lane, shared, SMALL, t->is_store ? SIM_READ : SIM_WRITE))
+    if (!sim_bulk_shared(t->warp, t->owner, t->insn, t->lane, shared, SMALL, t->is_store ? SIM_READ : SIM_WRITE))
         return false;
     if (t->is_store) return add_global(t, shared, address, SMALL);
     add_fill(t, shared + inside, SMALL - inside);
@@ -159,14 +161,10 @@ static bool add_box(const struct tensor_copy *t) {
 }
 
 static bool check_shared(const struct tensor_copy *t) {
-    uint32_t bytes = row_pitch(&t->map) * row_count(&t->map), size = t->warp->block->launch->shared_bytes;
+    uint32_t bytes = row_pitch(&t->map) * row_count(&t->map), size = t->owner->launch->shared_bytes;
     if (t->shared % SHARED_ALIGN)
         sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_ALIGN,
                      "a tensor copy of shared 0x%llx, which is not aligned to 128 bytes",
-                     (unsigned long long)t->shared);
-    else if (t->shared >> SIM_RANK_AT)
-        sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_UNSUPPORTED,
-                     "a tensor copy of shared 0x%llx: at an address of mapa it is not simulated",
                      (unsigned long long)t->shared);
     else if (t->shared > size || bytes > size - t->shared)
         sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_BOUNDS,
@@ -176,12 +174,21 @@ static bool check_shared(const struct tensor_copy *t) {
     return false;
 }
 
+static bool check_reduction(const struct tensor_copy *t) {
+    if (!t->insn->reduction || sim_reduces(t->insn->reduction, t->map.type)) return true;
+    sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_ASYNC, "a reduction of this kind of a tensor of .%s",
+                 sim_types[t->map.type].name);
+    return false;
+}
+
 /* M: NULL for a store. */
 static bool copy_tensor(struct tensor_copy *t, const struct sim_mbarrier *m, const ptxsim_counts *before) {
     uint32_t bytes = row_bytes(&t->map) * row_count(&t->map);
     if (!check_shared(t)) return false;
     t->index = sim_bulk_new(t->warp, t->insn, t->lane, m, bytes, (int)(bytes / SMALL) * MOST_PIECES);
-    return t->index && add_box(t) && sim_bulk_issue(t->warp, t->index, before);
+    if (!t->index || !check_reduction(t)) return false;
+    t->owner->async->copies[t->index].type = t->map.type;
+    return add_box(t) && sim_bulk_issue(t->warp, t->owner, t->index, before);
 }
 
 /* -- The instructions ------------------------------------------------------------------------------------ */
@@ -189,14 +196,19 @@ static bool copy_tensor(struct tensor_copy *t, const struct sim_mbarrier *m, con
 void sim_tensor_load(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     enum { TO = 0, MAP = 2 };
     const struct sim_value *signal = &insn->value[MAP + 2 + insn->vector];
+    const struct sim_value *ranks = insn->modifiers & SIM_MULTICAST ? signal + 2 : NULL;
+    struct sim_targets targets;
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
         ptxsim_counts before = warp->block->counts;
         struct tensor_copy t = {.warp = warp, .insn = insn, .lane = l};
-        t.shared = sim_operand_address(warp, &insn->value[TO], l);
         if (!read_tensor(&t, &insn->value[MAP])) return;
-        struct sim_mbarrier *m = sim_bulk_mbarrier(warp, insn, l, signal);
-        if (!m || !copy_tensor(&t, m, &before)) return;
+        if (!sim_bulk_targets(warp, insn, l, &insn->value[TO], signal, ranks, &targets)) return;
+        for (unsigned i = 0; i < targets.count; i++) {
+            t.owner = targets.to[i].block;
+            t.shared = targets.to[i].at;
+            if (!copy_tensor(&t, targets.to[i].mbarrier, &before)) return;
+        }
     }
 }
 
@@ -204,7 +216,7 @@ void sim_tensor_store(struct sim_warp *warp, const struct sim_insn *insn, uint32
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
         ptxsim_counts before = warp->block->counts;
-        struct tensor_copy t = {.warp = warp, .insn = insn, .lane = l, .is_store = true};
+        struct tensor_copy t = {.warp = warp, .owner = warp->block, .insn = insn, .lane = l, .is_store = true};
         t.shared = sim_operand_address(warp, &insn->value[2 + insn->vector], l);
         if (!read_tensor(&t, &insn->value[0]) || !copy_tensor(&t, NULL, &before)) return;
     }

@@ -38,8 +38,16 @@ void sim_known_join(struct sim_known *to, const struct sim_known *from) {
     sim_blocks_join(&to->blocks, &from->blocks);
 }
 
+static void join_far(struct sim_far *to, const struct sim_far *from) {
+    if (!from->any) return;
+    to->any = true;
+    for (int rank = 0; rank < SIM_MAX_CLUSTER; rank++)
+        for (int i = 0; i < SIM_MAX_WARPS; i++) raise(&to->seen[rank][i], from->seen[rank][i]);
+}
+
 void sim_view_join(struct sim_view *to, const struct sim_view *from) {
     for (int i = 0; i < SIM_PROXIES; i++) sim_known_join(&to->by[i], &from->by[i]);
+    join_far(&to->far, &from->far);
 }
 
 /* Joins what the lanes in MASK know, each by itself. */
@@ -73,6 +81,25 @@ void sim_view_release(struct sim_warp *warp, uint32_t mask, struct sim_view *int
     join_lanes(warp, mask, into);
     join_clock(warp, mask, &into->by[SIM_PROXY_GENERIC]);
     warp->clock.now++;
+}
+
+void sim_view_release_to(struct sim_warp *warp, uint32_t mask, const struct sim_block *owner,
+                         struct sim_view *into) {
+    if (owner == warp->block) {
+        sim_view_release(warp, mask, into);
+        return;
+    }
+    struct sim_view mine = {0};
+    sim_view_release(warp, mask, &mine);
+    const struct sim_known *known = &mine.by[SIM_PROXY_GENERIC];
+    for (int i = 0; i < SIM_MAX_WARPS; i++) {
+        raise(&into->by[SIM_PROXY_GENERIC].all[i], mine.far.seen[owner->rank][i]);
+        raise(&mine.far.seen[warp->block->rank][i], known->all[i]);
+        raise(&mine.far.seen[warp->block->rank][i], known->some[i]);
+    }
+    mine.far.any = true;
+    join_far(&into->far, &mine.far);
+    sim_blocks_join(&into->by[SIM_PROXY_GENERIC].blocks, &known->blocks);
 }
 
 /* What the whole warp knows goes into its clock, where it is found faster. */
@@ -158,8 +185,24 @@ bool sim_view_holds(const struct sim_warp *warp, int lane, enum sim_proxy proxy,
     return sim_known_holds(&view_of(warp, lane)->by[proxy], thread, clock);
 }
 
+bool sim_view_holds_some(const struct sim_warp *warp, int lane, int other, uint32_t clock) {
+    const struct sim_known *known = &view_of(warp, lane)->by[SIM_PROXY_GENERIC];
+    return clock <= known->all[other] || clock <= known->some[other];
+}
+
 const struct sim_blocks *sim_view_blocks(const struct sim_warp *warp, int lane) {
     return &view_of(warp, lane)->by[SIM_PROXY_GENERIC].blocks;
+}
+
+uint32_t sim_view_far(const struct sim_warp *warp, int lane, unsigned rank, unsigned of) {
+    return view_of(warp, lane)->far.seen[rank][of];
+}
+
+uint32_t sim_view_most_far(const struct sim_warp *warp, unsigned rank, int of) {
+    const struct sim_warp_view *v = view_of_warp(warp);
+    uint32_t most = v->common.far.seen[rank][of];
+    for (uint32_t left = v->own; left; left &= left - 1) raise(&most, v->lane[__builtin_ctz(left)].far.seen[rank][of]);
+    return most;
 }
 
 uint32_t sim_view_phases(const struct sim_warp *warp, int lane, int mbarrier) {

@@ -26,8 +26,16 @@ struct sim_known {
 /* What is known to a thread, and what of it the async proxy sees in shared and in global memory. */
 enum sim_proxy { SIM_PROXY_GENERIC, SIM_PROXY_ASYNC_SHARED, SIM_PROXY_ASYNC_GLOBAL, SIM_PROXIES };
 
+/* Of the cluster's other blocks: their warps' accesses, by rank, up to which clock. Of lanes that made something known
+   without the others of their warp, the whole warp counts. */
+struct sim_far {
+    bool any;
+    uint32_t seen[SIM_MAX_CLUSTER][SIM_MAX_WARPS];
+};
+
 struct sim_view {
     struct sim_known by[SIM_PROXIES];
+    struct sim_far far;
 };
 
 /* What a warp knows: what all its lanes know, and for the lanes in OWN what each of them knows. */
@@ -44,6 +52,9 @@ bool sim_known_holds(const struct sim_known *known, unsigned thread, uint32_t cl
 void sim_view_join(struct sim_view *to, const struct sim_view *from);
 /* Lanes in MASK make known to INTO what they did and know. */
 void sim_view_release(struct sim_warp *warp, uint32_t mask, struct sim_view *into);
+/* The same into a view of another block of the cluster. */
+void sim_view_release_to(struct sim_warp *warp, uint32_t mask, const struct sim_block *owner,
+                         struct sim_view *into);
 /* Lanes in MASK learn FROM. */
 void sim_view_acquire(struct sim_warp *warp, uint32_t mask, const struct sim_view *from);
 /* bar.warp.sync */
@@ -59,8 +70,13 @@ void sim_view_fence(struct sim_warp *warp, uint32_t mask, bool shared, bool glob
 /* Whether what THREAD did up to CLOCK is known to LANE of WARP, or to the async proxy through it. */
 bool sim_view_holds(const struct sim_warp *warp, int lane, enum sim_proxy proxy, unsigned thread,
                     uint32_t clock);
+/* Whether what some lane of warp OTHER did up to CLOCK is known to LANE. */
+bool sim_view_holds_some(const struct sim_warp *warp, int lane, int other, uint32_t clock);
 /* The blocks that LANE is ordered after. */
 const struct sim_blocks *sim_view_blocks(const struct sim_warp *warp, int lane);
+/* Up to which clock LANE, or the lane that knows most, is ordered after a warp of another block. */
+uint32_t sim_view_far(const struct sim_warp *warp, int lane, unsigned rank, unsigned of);
+uint32_t sim_view_most_far(const struct sim_warp *warp, unsigned rank, int of);
 /* How many phases of an mbarrier LANE knows to have completed. */
 uint32_t sim_view_phases(const struct sim_warp *warp, int lane, int mbarrier);
 

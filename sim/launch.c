@@ -71,11 +71,36 @@ static bool starts_with_one(const char *text, const char *const *starts) {
     return *starts != NULL;
 }
 
+/* Whether INSN has one of the registers that are MARKED; MARK: marks them. */
+static bool has_marked(const struct sim_insn *insn, bool *marked, bool mark) {
+    bool any = false;
+    for (int i = 0; i < insn->value_count; i++) {
+        if (insn->value[i].kind != SIM_REGISTER) continue;
+        any |= marked[insn->value[i].reg];
+        if (mark && sim_types[insn->value[i].type].bytes == 4) marked[insn->value[i].reg] = true;
+    }
+    for (int i = 0; i < insn->use_count; i++) any |= marked[insn->use[i]];
+    return any;
+}
+
+/* Finds the instructions that access accumulators of wgmma or registers that hold its A. */
+static bool mark_fragments(struct sim_launch *launch) {
+    const ptxsim_function *f = launch->function;
+    bool *marked = calloc((size_t)f->register_count + 1, sizeof *marked);
+    if (!marked) return false;
+    for (int i = 0; i < f->code_count; i++)
+        if (launch->traits[i].together) has_marked(&f->code[i], marked, true);
+    for (int i = 0; i < f->code_count; i++)
+        launch->traits[i].fragments = !launch->traits[i].together && has_marked(&f->code[i], marked, false);
+    free(marked);
+    return true;
+}
+
 /* Strong accesses and fences (ISA, "Memory Consistency Model": strong operations, morally strong). */
 static bool set_traits(struct sim_launch *launch) {
     static const char *const strong[] = {"atom",        "red%",       "ld.volatile",
                                          "st.volatile", "ld.relaxed", "st.relaxed",
-                                         "ld.acquire",  "st.release", NULL};
+                                         "ld.acquire",  "st.release", "cp.reduce",  NULL};
     const ptxsim_function *f = launch->function;
     launch->traits = calloc((size_t)f->code_count + 1, sizeof *launch->traits);
     if (!launch->traits) return false;
@@ -85,7 +110,7 @@ static bool set_traits(struct sim_launch *launch) {
         struct sim_trait *t = &launch->traits[i];
         t->strong = starts_with_one(name, strong);
         t->touches =
-            insn->space != SIM_PARAM && (t->strong || starts_with(name, "ld") || starts_with(name, "st"));
+            insn->space != SIM_PARAM && !insn->reduction && (t->strong || starts_with(name, "ld") || starts_with(name, "st"));
         t->service = sim_service_of(insn);
         bool async = insn->op->flags & SIM_OP_ASYNC;
         t->touches |= async;
@@ -94,13 +119,16 @@ static bool set_traits(struct sim_launch *launch) {
         t->releases = t->strong && (insn->order == SIM_RELEASE || insn->order == SIM_ACQ_REL);
         t->wide = sim_is_wide(insn);
         t->reaches = sim_reaches_cluster(insn);
+        t->together = insn->exec == sim_wgmma_mma;
+        launch->wgmma |= (insn->op->flags & SIM_OP_WARPGROUP) != 0;
         launch->clustered |= (insn->op->flags & SIM_OP_CLUSTER) != 0;
         launch->ordered |= launch->races && (t->acquires || t->releases || insn->exec == sim_fence);
         bool inside = insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER;
-        launch->sequential |= insn->reads_clock || (t->strong && !inside);
+        launch->sequential |= insn->reads_clock || insn->reduction || (t->strong && !inside);
     }
-    launch->async |= launch->ordered; /* what threads know is told by lane there */
-    return true;
+    /* what threads know is told by lane there, and passed on */
+    launch->async |= launch->ordered || launch->cluster_blocks > 1;
+    return !launch->wgmma || mark_fragments(launch);
 }
 
 /* -- Clusters, one after another or at once ------------------------------------------------------------- */

@@ -50,6 +50,10 @@ static const struct word order_words[] = {{"relaxed", SIM_RELAXED},
                                           {"acq_rel", SIM_ACQ_REL},
                                           {NULL, 0}};
 
+static const struct word reduction_words[] = {{"add", SIM_ADD}, {"min", SIM_MIN}, {"max", SIM_MAX},
+                                              {"and", SIM_AND}, {"or", SIM_OR},   {"xor", SIM_XOR},
+                                              {"inc", SIM_INC}, {"dec", SIM_DEC}, {NULL, 0}};
+
 static const struct word scope_words[] = {
     {"cta", SIM_CTA}, {"cluster", SIM_CLUSTER}, {"gpu", SIM_GPU}, {"sys", SIM_SYS}, {NULL, 0}};
 
@@ -75,10 +79,9 @@ static const struct word hint_words[] = {{"ca", 1},
 
 static const struct word shared_words[] = {{"shared", SIM_SHARED}, {"shared::cta", SIM_SHARED}, {NULL, 0}};
 
-/* Of copies and mbarriers, which are the block's own: its .shared::cta addresses are valid in
-   .shared::cluster. */
+/* Of copies and mbarriers, which may be those of another block of the cluster. */
 static const struct word cluster_words[] = {
-    {"shared::cta", SIM_SHARED}, {"shared::cluster", SIM_SHARED}, {NULL, 0}};
+    {"shared::cta", SIM_SHARED}, {"shared::cluster", SIM_SHARED_CLUSTER}, {NULL, 0}};
 
 static const struct word dimension_words[] = {{"1d", 1}, {"2d", 2}, {"3d", 3}, {NULL, 0}};
 
@@ -94,7 +97,8 @@ static const struct word modifier_words[] = {
     {"sat", SIM_SAT},      {"satfinite", SIM_SATFINITE}, {"uni", SIM_UNI},
     {"ftz", SIM_FTZ},      {"aligned", SIM_ALIGNED},     {"relu", SIM_RELU},
     {"NaN", SIM_NAN_WINS}, {"trans", SIM_TRANSPOSED},    {"L2::cache_hint", SIM_CACHE_POLICY},
-    {"noinc", SIM_NOINC},  {"read", SIM_READ_ONLY},      {NULL, 0}};
+    {"noinc", SIM_NOINC},  {"read", SIM_READ_ONLY},      {"sp", SIM_SPARSE},
+    {"multicast::cluster", SIM_MULTICAST},               {NULL, 0}};
 
 static bool is_text(const struct sim_token *token, const char *text, size_t length) {
     return token->length == length && memcmp(token->text, text, length) == 0;
@@ -138,6 +142,18 @@ static bool take_either(enum sim_type a, enum sim_type b, const struct sim_token
     return true;
 }
 
+/* wgmma's shape, m64nNkK. */
+static bool take_shape(const struct sim_token *token, struct sim_insn *insn) {
+    unsigned n, k;
+    char text[16], rest;
+    if (token->length >= sizeof text) return false;
+    snprintf(text, sizeof text, "%.*s", (int)token->length, token->text);
+    if (sscanf(text, "m64n%3uk%3u%c", &n, &k, &rest) != 2) return false;
+    insn->columns = (uint16_t)n;
+    insn->depth = (uint16_t)k;
+    return true;
+}
+
 static bool take_class(char class, const struct sim_token *token, struct sim_insn *insn) {
     uint8_t ignored;
     switch (class) {
@@ -170,6 +186,12 @@ static bool take_class(char class, const struct sim_token *token, struct sim_ins
     case 'I': return take_either(SIM_s8, SIM_u8, token, &insn->type3);
     case 'k': return take_either(SIM_s4, SIM_u4, token, &insn->type2);
     case 'K': return take_either(SIM_s4, SIM_u4, token, &insn->type3);
+    case 'g': return take_either(SIM_f16, SIM_bf16, token, &insn->type2);
+    case 'G': return take_either(SIM_f16, SIM_bf16, token, &insn->type3);
+    case 'u': return take_either(SIM_tf32, SIM_tf32, token, &insn->type2);
+    case 'U': return take_either(SIM_tf32, SIM_tf32, token, &insn->type3);
+    case 'p': return take_word(reduction_words, token, &insn->reduction);
+    case 'n': return take_shape(token, insn);
     case 'e': return take_either(SIM_e4m3, SIM_e5m2, token, &insn->type2);
     case 'E': return take_either(SIM_e4m3, SIM_e5m2, token, &insn->type3);
     default: return false;

@@ -1,32 +1,28 @@
 /* mbarrier objects (ISA, "mbarrier"): 8 opaque bytes of shared memory, whose state is kept here by
    address. */
-#include "async.h"
+#include "cluster.h"
 #include "lanes.h"
 
 enum { MAX_COUNT = (1 << 20) - 1 }; /* of arrivals and of bytes */
 
-int sim_mbarrier_index(const struct sim_async *async, const struct sim_mbarrier *m) {
-    return (int)(m - async->mbarrier);
-}
+int sim_mbarrier_index(const struct sim_mbarrier *m) { return (int)(m - m->owner->async->mbarrier); }
 
-bool sim_shared_address(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t *address) {
-    if (insn->space == SIM_SHARED) return true;
-    *address -= SIM_SHARED_WINDOW;
-    if (*address < SIM_MAX_SHARED) return true;
-    sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS, "0x%llx is not in shared memory",
-                 (unsigned long long)(*address + SIM_SHARED_WINDOW));
-    return false;
+struct sim_block *sim_shared_owner(struct sim_warp *warp, const struct sim_insn *insn, int lane, bool far,
+                                   uint64_t *address) {
+    const bool generic = insn->space != SIM_SHARED && insn->space != SIM_SHARED_CLUSTER;
+    const uint64_t written = *address;
+    if (generic) *address -= SIM_SHARED_WINDOW;
+    if (*address < 1u << SIM_RANK_AT) return warp->block;
+    const bool is_shared = *address < SIM_PARAM_WINDOW - SIM_SHARED_WINDOW;
+    if (is_shared && far && insn->space != SIM_SHARED) return sim_cluster_owner(warp, insn, lane, address, SIM_UPDATE);
+    sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS, "0x%llx is not in %s", (unsigned long long)written,
+                 is_shared ? "the block's own shared memory" : "shared memory");
+    return NULL;
 }
 
 static bool is_placed(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t at) {
     uint32_t size = warp->block->launch->shared_bytes;
     const char *why = NULL;
-    if (at >> SIM_RANK_AT) {
-        sim_fault_at(warp, insn, lane, PTXSIM_UNSUPPORTED,
-                     "an mbarrier at shared 0x%llx: at an address of mapa it is not simulated",
-                     (unsigned long long)at);
-        return false;
-    }
     if (at % SIM_MBARRIER_BYTES) why = "an mbarrier is aligned to 8 bytes";
     else if (at > size || size - at < SIM_MBARRIER_BYTES) why = "out of the block's shared memory";
     if (!why) return true;
@@ -47,13 +43,13 @@ static struct sim_mbarrier *live_at(struct sim_async *async, uint64_t at) {
 
 static bool is_after_init(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                           const struct sim_mbarrier *m) {
-    if (sim_race_ordered(warp, lane, m->init.thread, m->init.clock)) return true;
+    if (sim_race_ordered_in(warp, m->owner, lane, m->init.thread, m->init.clock)) return true;
     ptxsim_fault *fault = &warp->block->fault;
     ptxsim_dim3 thread = sim_index_of(m->init.thread, warp->block->launch->block);
     if (fault->status == PTXSIM_OK) {
         fault->race = PTXSIM_WRITE_READ;
         fault->address = m->at;
-        fault->other = (ptxsim_side){m->init.insn->line, warp->block->index, thread};
+        fault->other = (ptxsim_side){m->init.insn->line, m->owner->index, thread};
     }
     sim_fault_at(warp, insn, lane, PTXSIM_RACE,
                  "uses the mbarrier at 0x%x, and nothing orders this after line %d, thread (%u,%u,%u), which "
@@ -62,10 +58,10 @@ static bool is_after_init(struct sim_warp *warp, const struct sim_insn *insn, in
     return false;
 }
 
-struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, const struct sim_insn *insn, int lane,
-                                     uint64_t at) {
+struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, struct sim_block *owner, const struct sim_insn *insn,
+                                     int lane, uint64_t at) {
     if (!is_placed(warp, insn, lane, at)) return NULL;
-    struct sim_mbarrier *m = live_at(warp->block->async, at);
+    struct sim_mbarrier *m = live_at(owner->async, at);
     if (!m || m->at != at) {
         sim_fault_at(warp, insn, lane, PTXSIM_ASYNC, "there is no initialised mbarrier at shared 0x%llx",
                      (unsigned long long)at);
@@ -74,14 +70,14 @@ struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, const struct sim_ins
     return is_after_init(warp, insn, lane, m) ? m : NULL;
 }
 
-bool sim_mbarrier_find(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask,
+bool sim_mbarrier_find(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, bool far,
                        struct sim_mbarrier *found[SIM_LANES]) {
     uint64_t address[SIM_LANES];
     sim_addresses(warp, insn, address);
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
-        if (!sim_shared_address(warp, insn, l, &address[l])) return false;
-        found[l] = sim_mbarrier_at(warp, insn, l, address[l]);
+        struct sim_block *owner = sim_shared_owner(warp, insn, l, far, &address[l]);
+        found[l] = owner ? sim_mbarrier_at(warp, owner, insn, l, address[l]) : NULL;
         if (!found[l]) return false;
     }
     return true;
@@ -95,8 +91,9 @@ uint32_t sim_mbarrier_lanes(struct sim_mbarrier *const found[SIM_LANES], uint32_
 
 bool sim_mbarrier_is_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                             const struct sim_mbarrier *m) {
-    if (m->fence.insn && sim_race_ordered(warp, lane, m->fence.thread, m->fence.clock)) return true;
-    if (sim_view_holds(warp, lane, SIM_PROXY_ASYNC_SHARED, m->init.thread, m->init.clock)) return true;
+    if (m->fence.insn && sim_race_ordered_in(warp, m->owner, lane, m->fence.thread, m->fence.clock)) return true;
+    if (m->owner == warp->block && sim_view_holds(warp, lane, SIM_PROXY_ASYNC_SHARED, m->init.thread, m->init.clock))
+        return true;
     sim_fault_at(warp, insn, lane, PTXSIM_ASYNC,
                  "a copy signals the mbarrier that line %d initialised, and no fence.mbarrier_init or "
                  "fence.proxy.async in between tells the async proxy of it",
@@ -112,10 +109,11 @@ static void wake(struct sim_block *block) {
 }
 
 /* ISA, "mbarrier: phase completion": no arrivals and no bytes are pending. */
-static void complete_phases(struct sim_block *block, struct sim_mbarrier *m) {
+static void complete_phases(struct sim_mbarrier *m) {
+    struct sim_block *block = m->owner;
     block->async->changes++;
     if (m->pending || m->bytes) return;
-    int index = sim_mbarrier_index(block->async, m);
+    int index = sim_mbarrier_index(m);
     m->phase++;
     m->pending = m->expected;
     sim_view_join(&m->completed, &m->arriving);
@@ -134,7 +132,7 @@ bool sim_mbarrier_expect(struct sim_warp *warp, const struct sim_insn *insn, int
                      "the mbarrier's bytes pending become %lld: past 2^20 - 1", (long long)m->bytes);
         return false;
     }
-    complete_phases(warp->block, m);
+    complete_phases(m);
     return true;
 }
 
@@ -147,7 +145,7 @@ bool sim_mbarrier_arrive(struct sim_warp *warp, const struct sim_insn *insn, int
         return false;
     }
     m->pending -= count;
-    complete_phases(warp->block, m);
+    complete_phases(m);
     return true;
 }
 
@@ -175,10 +173,11 @@ static void init(struct sim_warp *warp, const struct sim_insn *insn, int lane, u
     if (!is_placed(warp, insn, lane, at)) return;
     if (!sim_access_space(warp, insn, lane, SIM_SHARED, at, SIM_MBARRIER_BYTES, SIM_WRITE)) return;
     struct sim_mbarrier *m = new_object(warp, insn, lane, at);
-    uint32_t tag = m ? sim_copy_new(warp, insn, lane, SIM_COPY_MBARRIER, 0) : 0;
+    uint32_t tag = m ? sim_copy_new(warp, warp->block, insn, lane, SIM_COPY_MBARRIER, 0) : 0;
     if (!tag) return;
     uint32_t first = m->init.insn ? m->phase + 1 : 0;
-    *m = (struct sim_mbarrier){.live = true,
+    *m = (struct sim_mbarrier){.owner = warp->block,
+                               .live = true,
                                .at = (uint32_t)at,
                                .expected = count,
                                .pending = count,
@@ -186,17 +185,17 @@ static void init(struct sim_warp *warp, const struct sim_insn *insn, int lane, u
                                .phase = first,
                                .tag = tag,
                                .init = now(warp, insn, lane)};
-    async->copies[tag].mbarrier = sim_mbarrier_index(async, m);
+    async->copies[tag].mbarrier = sim_mbarrier_index(m);
     sim_async_hold(async, at, SIM_MBARRIER_BYTES, tag);
 }
 
 static void invalidate(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t at) {
     struct sim_block *block = warp->block;
-    struct sim_mbarrier *m = sim_mbarrier_at(warp, insn, lane, at);
+    struct sim_mbarrier *m = sim_mbarrier_at(warp, block, insn, lane, at);
     if (!m) return;
     for (int i = 0; i < block->warp_count; i++) {
         if (block->warps[i].barrier != SIM_STALLED) continue;
-        if (block->async->stall[i].mbarrier != sim_mbarrier_index(block->async, m)) continue;
+        if (block->async->stall[i].mbarrier != sim_mbarrier_index(m)) continue;
         sim_fault_at(warp, insn, lane, PTXSIM_ASYNC, "the mbarrier at 0x%x is waited for in line %d", m->at,
                      block->async->stall[i].insn->line);
         return;
@@ -212,7 +211,7 @@ void sim_mbarrier_init(struct sim_warp *warp, const struct sim_insn *insn, uint3
     uint64_t address[SIM_LANES];
     sim_addresses(warp, insn, address);
     SIM_EACH_LANE(l)
-    if (SIM_ACTIVE(mask, l) && sim_shared_address(warp, insn, l, &address[l]))
+    if (SIM_ACTIVE(mask, l) && sim_shared_owner(warp, insn, l, false, &address[l]))
         init(warp, insn, l, address[l], sim_lane_u32(warp, &insn->value[0], l));
     warp->block->request.mask = 0;
 }
@@ -221,7 +220,7 @@ void sim_mbarrier_inval(struct sim_warp *warp, const struct sim_insn *insn, uint
     uint64_t address[SIM_LANES];
     sim_addresses(warp, insn, address);
     SIM_EACH_LANE(l)
-    if (SIM_ACTIVE(mask, l) && sim_shared_address(warp, insn, l, &address[l]))
+    if (SIM_ACTIVE(mask, l) && sim_shared_owner(warp, insn, l, false, &address[l]))
         invalidate(warp, insn, l, address[l]);
 }
 

@@ -15,6 +15,7 @@ static const struct {
     {"ld", PTXSIM_CLASS_LOAD},          {"st%", PTXSIM_CLASS_STORE},         {"st.", PTXSIM_CLASS_STORE},
     {"stmatrix", PTXSIM_CLASS_STORE},   {"atom", PTXSIM_CLASS_ATOMIC},       {"red%", PTXSIM_CLASS_ATOMIC},
     {"mbarrier", PTXSIM_CLASS_BARRIER}, {"cp.", PTXSIM_CLASS_COPY},          {"mma", PTXSIM_CLASS_MMA},
+    {"wgmma.mma", PTXSIM_CLASS_MMA},    {"wgmma", PTXSIM_CLASS_BARRIER},
     {"bar.warp", PTXSIM_CLASS_WARP},    {"bar", PTXSIM_CLASS_BARRIER},       {"shfl", PTXSIM_CLASS_WARP},
     {"vote", PTXSIM_CLASS_WARP},        {"redux", PTXSIM_CLASS_WARP},        {"match", PTXSIM_CLASS_WARP},
     {"activemask", PTXSIM_CLASS_WARP},  {"elect", PTXSIM_CLASS_WARP},        {"movmatrix", PTXSIM_CLASS_WARP},

@@ -53,6 +53,9 @@ enum sim_scope { SIM_CTA = 1, SIM_CLUSTER, SIM_GPU, SIM_SYS };
 
 enum sim_combine { SIM_COMBINE_NONE, SIM_COMBINE_AND, SIM_COMBINE_OR, SIM_COMBINE_XOR };
 
+/* What cp.reduce.async.bulk does with the bytes that are there. */
+enum sim_reduction { SIM_ADD = 1, SIM_MIN, SIM_MAX, SIM_AND, SIM_OR, SIM_XOR, SIM_INC, SIM_DEC };
+
 enum sim_rounding {
     SIM_ROUND_NONE,
     SIM_RN,
@@ -78,7 +81,9 @@ enum sim_modifier {
     SIM_CACHE_POLICY = 256, /* .L2::cache_hint, which brings an operand */
     SIM_NOINC = 512,
     SIM_READ_ONLY = 1024, /* .read of cp.async.bulk.wait_group */
-    SIM_ORDERED = 2048    /* ::ordered_metadata */
+    SIM_ORDERED = 2048,   /* ::ordered_metadata */
+    SIM_SPARSE = 4096,    /* .sp of wgmma */
+    SIM_MULTICAST = 8192  /* .multicast::cluster, which brings an operand */
 };
 
 enum sim_value_kind {
@@ -115,8 +120,10 @@ struct sim_insn {
     int reconverge; /* bra: the immediate post-dominator */
     uint8_t type, type2, type3;
     uint8_t space, vector;
+    uint16_t columns, depth; /* N and K of a wgmma's shape */
     uint16_t modifiers;
     uint8_t comparison, combine, rounding;
+    uint8_t reduction; /* of cp.reduce.async.bulk; 0: none */
     uint8_t value_count, destination_count, use_count;
     bool reads_clock;
     bool guard_negated;

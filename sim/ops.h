@@ -12,8 +12,12 @@ enum sim_op_flag {
     SIM_OP_WHOLE_WARP = 8, /* all 32 lanes must */
     SIM_OP_NO_RESULT = 16, /* the executor's destination is not an operand */
     SIM_OP_ASYNC = 32,     /* needs the block's sim_async */
-    SIM_OP_CLUSTER = 64    /* needs the state of the cluster's barrier */
+    SIM_OP_CLUSTER = 64,   /* needs the state of the cluster's barrier */
+    SIM_OP_WARPGROUP = 128 /* wgmma: needs the block's sim_wgmma */
 };
+
+/* wgmma: the whole warp together, with what copies know. */
+#define SIM_OP_WGMMA (SIM_OP_WHOLE_WARP | SIM_OP_ASYNC | SIM_OP_WARPGROUP)
 
 struct sim_op {
     const char *pattern, *operands;

@@ -372,10 +372,37 @@ static struct slot slot_of(char letter, const struct sim_insn *insn) {
     case 'd': return (struct slot){.type = SIM_s32};
     case 'f': return (struct slot){.type = SIM_f32};
     case 'b': return (struct slot){.type = SIM_b32};
+    case 'M': return (struct slot){.type = SIM_b16};
     case 'c':
     case 'B': return (struct slot){.type = SIM_b64};
     default: return (struct slot){.type = SIM_pred};
     }
+}
+
+/* The accumulators of a wgmma: two of f16 to a register. */
+static bool parse_accumulators(struct sim_parser *p, struct sim_insn *insn) {
+    const bool is_half = insn->type == SIM_f16;
+    const struct slot slot = {.type = is_half ? SIM_b32 : insn->type, .destination = true};
+    if (!sim_expect(p, '{')) return false;
+    for (int i = 0; i < insn->columns / (is_half ? 4 : 2); i++)
+        if ((i && !sim_expect(p, ',')) || !parse_destination(p, insn, &slot)) return false;
+    return sim_expect(p, '}');
+}
+
+static bool parse_factor(struct sim_parser *p, struct sim_insn *insn) {
+    if (sim_is_punct(p, '{')) return parse_vector(p, insn, (struct slot){.type = SIM_b32}, 4);
+    return parse_source(p, insn, &(struct slot){.type = SIM_b64});
+}
+
+/* 1 or -1, as a number of 32 bits. */
+static bool parse_sign(struct sim_parser *p, struct sim_insn *insn) {
+    int line = p->token.line;
+    struct sim_number number;
+    struct sim_value value;
+    if (!sim_parse_number(p, &number)) return false;
+    if (number.is_float || (number.bits != 1 && number.bits != UINT64_MAX))
+        return sim_error(p, PTXSIM_PARSE, line, "a scale of 1 or -1 is wanted here");
+    return sim_constant_value(p, &number, SIM_s32, &value) && add_value(p, insn, &value, false);
 }
 
 /* One operand as FORM, a word of the operand column, describes it. */
@@ -390,6 +417,10 @@ static bool parse_operand(struct sim_parser *p, struct sim_insn *insn, const cha
         braces = count > 0;
         form++;
     }
+    if (*form == 'N') return parse_accumulators(p, insn);
+    if (*form == 'A') return parse_factor(p, insn);
+    if (*form == 'j') return parse_sign(p, insn);
+    if (*form == 'k' || *form == 'K') return parse_constant_operand(p, insn, 0, 1);
     if (*form == 'a') return parse_address(p, insn);
     if (*form == 'l') return parse_label_operand(p);
     if (*form == 'i') return parse_constant_operand(p, insn, 0, 255);
@@ -431,6 +462,8 @@ static int forms_left(const struct sim_insn *insn, const char *form) {
 static bool is_left_out(const struct sim_parser *p, const struct sim_insn *insn, const char *form,
                         size_t length) {
     if (*form == 'c') return !(insn->modifiers & SIM_CACHE_POLICY);
+    if (*form == 'M') return !(insn->modifiers & SIM_MULTICAST);
+    if (*form == 'K') return sim_types[insn->value[insn->destination_count].type].bytes != 8;
     return form[length - 1] == '?' && (sim_is_punct(p, ';') || operands_left(p) < forms_left(insn, form));
 }
 

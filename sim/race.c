@@ -72,8 +72,24 @@ bool sim_race_ordered(const struct sim_warp *warp, int lane, unsigned thread, ui
     return warp->block->async && sim_view_holds(warp, lane, SIM_PROXY_GENERIC, thread, clock);
 }
 
+bool sim_race_ordered_in(const struct sim_warp *warp, const struct sim_block *owner, int lane, unsigned thread,
+                         uint32_t clock) {
+    if (owner == warp->block) return sim_race_ordered(warp, lane, thread, clock);
+    return clock <= sim_cluster_warp_of(warp)->seen[owner->rank][thread / SIM_LANES] ||
+           clock <= sim_view_far(warp, lane, owner->rank, thread / SIM_LANES);
+}
+
+/* What a wgmma read, all lanes of its warp have read once they waited: whichever of them makes something known
+   makes this known, too. */
+static bool is_ordered_together(const struct sim_warp *warp, int lane, sim_record r) {
+    const struct sim_trait *traits = warp->block->launch->traits;
+    const int other = (int)(thread_of(r) / SIM_LANES);
+    if (pc_of(r) == LAST_PC || !traits[pc_of(r)].together) return false;
+    return other == warp->index || sim_view_holds_some(warp, lane, other, clock_of(r));
+}
+
 static bool is_ordered_in_block(const struct sim_warp *warp, int lane, sim_record r) {
-    return sim_race_ordered(warp, lane, thread_of(r), clock_of(r));
+    return sim_race_ordered(warp, lane, thread_of(r), clock_of(r)) || is_ordered_together(warp, lane, r);
 }
 
 /* -- The cells ------------------------------------------------------------------------------------------ */
@@ -117,8 +133,9 @@ static bool is_ordered_across(const struct probe *p, sim_record r) {
     int rank = rank_of(p, r);
     if (rank < 0 && p->shared) return true;
     if (rank >= 0) {
-        uint32_t seen = sim_cluster_warp_of(p->warp)->seen[rank][thread_of(r) / SIM_LANES];
-        if (clock_of(r) <= seen) return true;
+        const unsigned of = thread_of(r) / SIM_LANES;
+        if (clock_of(r) <= sim_cluster_warp_of(p->warp)->seen[rank][of]) return true;
+        if (p->warp->block->async && clock_of(r) <= sim_view_far(p->warp, p->lane, (unsigned)rank, of)) return true;
         number = cluster->block[rank]->global_id;
     }
     return sim_order_holds(p->warp, p->lane, number, thread_of(r), clock_of(r));
@@ -372,9 +389,8 @@ bool sim_race_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lan
     return true;
 }
 
-bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
-                   enum sim_access access) {
-    const struct sim_block *block = warp->block;
+bool sim_race_bulk(struct sim_warp *warp, const struct sim_block *block, const struct sim_insn *insn, int lane,
+                   size_t at, unsigned bytes, enum sim_access access) {
     int shift = block->launch->shared_shift;
     if (warp->clock.now >= LAST_CLOCK) return true;
     struct probe p = probe_shared(warp, block, insn, lane, access);
@@ -386,6 +402,32 @@ bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane,
         if (r) report(&p, reader, r, i << shift);
         if (r || !is_known_to_proxy(&p, write, i << shift)) return false;
         if (access != SIM_READ) *cell = (struct sim_race_cell){0};
+    }
+    return true;
+}
+
+/* Whether LANE is ordered after the last write, and the async proxy knows of it through that lane. */
+static bool knows_write(const struct probe *p, sim_record write) {
+    if (collides(p, write)) return false;
+    return write == 0 || block_of(write) != block_of(p->me) ||
+           sim_view_holds(p->warp, p->lane, SIM_PROXY_ASYNC_SHARED, thread_of(write), clock_of(write));
+}
+
+bool sim_race_together(struct sim_warp *warp, const struct sim_insn *insn, size_t at, unsigned bytes) {
+    const struct sim_block *block = warp->block;
+    int shift = block->launch->shared_shift;
+    if (warp->clock.now >= LAST_CLOCK) return true;
+    for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++) {
+        sim_record write = block->shared_cells[i].write;
+        bool known = write == 0;
+        for (int l = 0; l < SIM_LANES && !known; l++) {
+            struct probe p = probe_shared(warp, block, insn, l, SIM_READ);
+            known = knows_write(&p, write);
+        }
+        if (known) continue;
+        struct probe p = probe_shared(warp, block, insn, 0, SIM_READ);
+        if (collides(&p, write)) report(&p, false, write, i << shift);
+        return is_known_to_proxy(&p, write, i << shift) && block->fault.status == PTXSIM_OK;
     }
     return true;
 }
@@ -433,7 +475,7 @@ static int shift_of(const ptxsim_function *f, const struct sim_trait *traits, en
         unsigned copied = unit_of_copy(insn);
         if (copied && copied < least) least = copied;
         bool across = space == SIM_SHARED && insn->space == SIM_SHARED_CLUSTER;
-        if (!traits[i].touches || (insn->space != space && !across && insn->space != SIM_GENERIC)) continue;
+        if (!traits[i].touches || traits[i].together || (insn->space != space && !across && insn->space != SIM_GENERIC)) continue;
         if (bytes > 0 && bytes < least) least = bytes;
     }
     return __builtin_ctz(least);

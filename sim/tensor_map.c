@@ -2,6 +2,7 @@
 #include "tensor_map.h"
 
 #include "sim.h"
+#include "types.h"
 
 #include <string.h>
 
@@ -19,6 +20,12 @@ static const struct {
     PTXSIM_ELEMENT_LIST(X)
 #undef X
 };
+
+static const uint8_t types[] = {
+    [PTXSIM_ELEMENT_U8] = SIM_u8,   [PTXSIM_ELEMENT_U16] = SIM_u16, [PTXSIM_ELEMENT_U32] = SIM_u32,
+    [PTXSIM_ELEMENT_S32] = SIM_s32, [PTXSIM_ELEMENT_U64] = SIM_u64, [PTXSIM_ELEMENT_S64] = SIM_s64,
+    [PTXSIM_ELEMENT_F16] = SIM_f16, [PTXSIM_ELEMENT_F32] = SIM_f32, [PTXSIM_ELEMENT_F64] = SIM_f64,
+    [PTXSIM_ELEMENT_BF16] = SIM_bf16};
 
 static const unsigned span_of_swizzle[] = {0, 32, 64, 128};
 
@@ -89,6 +96,7 @@ ptxsim_status ptxsim_tensor_map_encode(ptxsim *sim, const ptxsim_tensor *tensor,
     m.mark = map_mark;
     m.address = t.address;
     m.rank = (uint8_t)t.rank;
+    m.type = types[t.element];
     m.element_bytes = (uint8_t)elements[t.element].bytes;
     m.span = (uint8_t)(t.swizzle ? span_of_swizzle[t.swizzle] / SMALL - 1 : 0);
     m.fill_nan = t.fill_nan;

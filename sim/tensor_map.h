@@ -10,6 +10,7 @@ struct sim_tensor_map {
     uint64_t mark, address;
     uint64_t dims[PTXSIM_TENSOR_RANK], strides[PTXSIM_TENSOR_RANK]; /* strides[0]: of an element */
     uint16_t box[PTXSIM_TENSOR_RANK];                               /* 1 beyond the rank, as dims */
+    uint8_t type; /* enum sim_type */
     uint8_t rank, element_bytes, span; /* span: rows of the swizzle's pattern less 1: 0, 1, 3, 7 */
     bool fill_nan;
     uint64_t check; /* of all before it */

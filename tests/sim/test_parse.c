@@ -83,7 +83,7 @@ static const struct bad_text bad_texts[] = {
 
     /* instructions */
     {"frobnicate.u32 %r0, %r1;", PTXSIM_UNSUPPORTED, 5, "frobnicate.u32: unknown instruction"},
-    {"wgmma.fence.sync.aligned;", PTXSIM_UNSUPPORTED, 5, "wgmma.fence.sync.aligned: unknown instruction"},
+    {"tcgen05.fence;", PTXSIM_UNSUPPORTED, 5, "tcgen05.fence: unknown instruction"},
     {"add.u8 %r0, %r1, %r2;", PTXSIM_UNSUPPORTED, 5, "add.u8: this form"},
     {"add.cc.u32 %r0, %r1, %r2;", PTXSIM_UNSUPPORTED, 5, "add.cc.u32: this form"},
     {"and.u32 %r0, %r1, %r2;", PTXSIM_UNSUPPORTED, 5, "and.u32: this form"},

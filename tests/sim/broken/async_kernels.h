@@ -287,16 +287,16 @@ static const struct {
 } refused[] = {
     {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%s], [%in], 16, "
      "[%b], %rd0;",
-     "multicast::cluster"},
+     ".b16 is needed"},
     {"cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%s], [%map, {0, 0, "
      "0}], [%b];",
      "im2col"},
     {"cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%map, {0, 0, 0, "
      "0}], [%b];",
      "4d"},
-    {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%out], [%s], 16;", "cp.reduce"},
-    {"cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%s], [%s], 16, [%b];",
-     "shared::cta"},
+    {"cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.u64 [%out], [%s], 16;", "a reduction of this type"},
+    {"cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%s], [%s], 16, [%b];",
+     "cp.reduce.async.bulk.shared::cluster"},
     {"fence.proxy.tensormap::generic.release.gpu;", "tensormap::generic"},
     {"barrier.cluster.wait.relaxed;", "barrier.cluster"},
     {"mapa.shared::cta.u32 %r0, %s, 0;", "mapa"},

@@ -161,16 +161,16 @@ static const struct broken_cluster broken_clusters[] = {
            "ld.shared::cluster.u32 %r2, [%b];\n" SYNC,
      2, 2, 32, PTXSIM_ASYNC, 18, 0, 0,
      "reads block (1,0,0)'s shared 0x0, and has not waited for the mbarrier's phase"},
-    {"the mbarrier of another block",
+    {"an arrival at the mbarrier of another block, which may have ended",
      "setp.eq.u32 %p0, %t, 0; @%p0 mbarrier.init.shared.b64 [bar], 1;\n" SYNC
      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%b+1024];\n",
-     2, 2, 1, PTXSIM_UNSUPPORTED, 10, 0, 0, "at an address of mapa it is not simulated"},
-    {"a bulk copy to another block",
+     2, 2, 1, PTXSIM_RACE, 10, 12, WW, "a block all of whose threads have exited"},
+    {"a bulk copy to another block that signals its own mbarrier",
      "setp.eq.u32 %p0, %t, 0; @%p0 mbarrier.init.shared.b64 [bar], 1; fence.mbarrier_init.release.cluster; "
      "st.global.u32 [%mine], %t; st.global.u32 [%mine+4], %t; st.global.v2.u32 [%mine+8], {%t, %t}; "
      "fence.proxy.async;\n" SYNC "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%b], "
      "[%mine], 16, [bar];\n",
-     2, 2, 1, PTXSIM_UNSUPPORTED, 10, 0, 0, "at an address of mapa it is not simulated"},
+     2, 2, 1, PTXSIM_ASYNC, 10, 0, 0, "and its mbarrier is in that of rank"},
 
     /* right ones */
     {"right: many readers in many blocks, in a loop",

@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BLOCKS = 8, SHOWN = 3, MOST_SCALE = 1000, SKIPPED = 77 };
+enum { MOST_BLOCKS = 32, SHOWN = 3, MOST_SCALE = 1000, SKIPPED = 77 };
 
 static int dump(void) {
     struct form form;
     char text[FORM_TEXT], name[16];
-    printf(FORM_HEADER);
+    printf(FORM_HEADER("sm_90a"));
     for (int i = 0; form_get(i, &form); i++) {
         snprintf(name, sizeof name, "e%d", i);
         form_entry(&form, name, text);

@@ -49,18 +49,20 @@ static void pack(const struct form *form, int blocks, const unsigned char *raw, 
 
 /* Loads FORM unless it ran last. */
 static bool load(struct runner *r, const struct form *form) {
-    char text[sizeof r->text] = FORM_HEADER;
+    char text[sizeof r->text];
+    strcpy(text, form_warps(form) > 1 ? FORM_HEADER("sm_90a") : FORM_HEADER("sm_90"));
     form_entry(form, "k", text + strlen(text));
     if (r->module && strcmp(text, r->text) == 0) return true;
     if (r->module) mc_module_unload(r->module);
     r->module = NULL;
-    memcpy(r->text, text, sizeof text);
+    strcpy(r->text, text);
     return mc_module_load(r->device, text, "k", &r->module, r->diag) == MC_OK;
 }
 
-static bool launch(struct runner *r, int blocks) {
-    mc_launch launch = {.grid = {(unsigned)blocks, 1, 1},
-                        .block = {LANES, 1, 1},
+static bool launch(struct runner *r, const struct form *form, int blocks) {
+    const int warps = form_warps(form);
+    mc_launch launch = {.grid = {(unsigned)(blocks / warps), 1, 1},
+                        .block = {(unsigned)(LANES * warps), 1, 1},
                         .values = {r->in, r->scratch, r->out},
                         .count = 3};
     return mc_module_launch(r->module, &launch, r->diag) == MC_OK;
@@ -74,7 +76,7 @@ bool runner_run(struct runner *r, const struct form *form, int blocks, const uin
     bool done = load(r, form) &&
                 mc_device_write(r->device, r->in, r->inputs, lanes * INPUT_BYTES, r->diag) == MC_OK &&
                 mc_device_fill(r->device, r->out, 0, lanes * FORM_OUTPUT_BYTES, r->diag) == MC_OK &&
-                launch(r, blocks) &&
+                launch(r, form, blocks) &&
                 mc_device_read(r->device, r->out, r->raw, lanes * FORM_OUTPUT_BYTES, r->diag) == MC_OK;
     if (done) pack(form, blocks, r->raw, r->results);
     return done;

@@ -11,7 +11,7 @@ struct runner {
     int blocks; /* that its buffers have room for */
     uint64_t in, scratch, out;
     mc_module *module; /* of the last run */
-    char text[sizeof FORM_HEADER + FORM_TEXT];
+    char text[FORM_HEADER_TEXT + FORM_TEXT];
     uint32_t *inputs; /* of the last run */
     unsigned char *raw;
     uint32_t *results; /* of the last run: the warps' results one after another, packed (form_warp_bytes) */
