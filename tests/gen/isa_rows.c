@@ -1,5 +1,6 @@
-/* Prints a kernel in which every row of isa.def stands once, for ptxas to read. Operands follow from the letters
- * of the signature; a wgmma has 256 columns, and once more 8. */
+/* isa_rows dump VERSION: prints a kernel in which every row of isa.def that VERSION (84 for 8.4) has stands once,
+ * for ptxas to read. Operands follow from the letters of the signature; a wgmma has 256 columns, and once more
+ * 8. */
 #include "parts/emit.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,16 +99,17 @@ static void emit_row(mc_builder *b, operands *o, mc_opcode op, int columns) {
     builder_emit(b, o->p[1], op, list, count);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     mc_builder builder = {0}, *b = &builder;
     mc_text text = {0};
-    int version = 0;
+    int most = argc > 2 ? atoi(argv[2]) : 0, version = 0;
     for (int i = 0; mc_arch_names[i]; i++)
         if (strcmp(mc_arch_names[i], "sm_90a") == 0) b->arch = &mc_archs[i];
     shared_array(b, "room", 1024, 1024);
     operands o = make_operands(b);
     o.next = label(b, "NEXT");
     for (int op = 0; op < MC_OPCODES; op++) {
+        if (mc_instructions[op].version > most) continue;
         emit_row(b, &o, (mc_opcode)op, 256);
         if (op_columns((mc_opcode)op)) emit_row(b, &o, (mc_opcode)op, 8);
     }
@@ -119,7 +121,7 @@ int main(void) {
     printf(".version %d.%d\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 address, .param "
            ".s32 word, "
            ".param .f32 real, .param .align 64 .b8 map[128])\n.reqntid 384\n.maxnreg 168\n%s",
-           version / 10, version % 10, good ? text.data : "");
+           most / 10, most % 10, good ? text.data : "");
     builder_free(b);
     free(text_take(&text));
     return !good;
