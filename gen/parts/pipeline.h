@@ -10,8 +10,8 @@
  * either changes where the ring begins again. Producers and consumers of a thread block that takes several
  * tiles, one after another, keep their places from tile to tile, and so the phases run on.
  *
- * In a cluster, thread blocks may copy into each other's stages (multicast, tensor_copy.h): each brings a part
- * of a copy to all of them. Their pipelines are alike, and run in step:
+ * In a cluster, thread blocks may copy into each other's stages (multicast, tensor_copy.h): each brings a
+ * part of a copy to all of them. Their pipelines are alike, and run in step:
  *
  *   full    still one arrival, of the own producer, which expects the bytes of all parts
  *   empty   an arrival of each consumer of each thread block: a producer must know of all stages that it

@@ -116,7 +116,9 @@ typedef struct mc_builder {
     size_t shared_count, shared_room;
     /* shared memory decides how many thread blocks a multiprocessor holds, and registers follow */
     bool fills_shared;
-    int spare;    /* registers that ptxas takes beyond those alive and the usual reserve */
+    int spare; /* registers that ptxas takes beyond those alive and the usual reserve */
+    /* a thread's registers at launch, where warpgroups then exchange some (parts/roles.h); 0: as needed */
+    int launch_registers;
     mc_reg batch; /* the grid's z, where it counts products (parts/batch.h) */
     const struct mc_batch_array *batch_arrays;
     size_t batch_array_count;
