@@ -167,6 +167,7 @@ bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, 
 static bool is_stalled(const struct sim_warp *warp) { return warp->alive && warp->barrier == SIM_STALLED; }
 
 static bool fault_hang(struct sim_block *block) {
+    if (sim_setmaxnreg_waits(block)) return false;
     for (int i = 0; i < block->warp_count; i++) {
         if (!is_stalled(&block->warps[i])) continue;
         const struct sim_stall *s = &block->async->stall[i];

@@ -255,6 +255,7 @@ static void start_warp(struct sim_warp *warp, unsigned threads) {
     warp->active = warp->alive;
     warp->pc = warp->depth = 0;
     warp->maxnreg_count = 0;
+    warp->registers = sim_first_registers(f);
     warp->reconverge = f->code_count;
     warp->barrier = SIM_NOT_WAITING;
     memset(warp->defined, 0, (size_t)f->register_count * sizeof *warp->defined);

@@ -26,7 +26,10 @@ struct sim_path {
     uint32_t mask;
 };
 
-enum { SIM_MAX_PATHS = 2 * SIM_LANES + 2, SIM_NOT_WAITING = -1 };
+/* In sim_warp.barrier: the warp waits at none, or in setmaxnreg for registers. (-2 and -3: async.h, cluster.h.) */
+enum { SIM_NOT_WAITING = -1, SIM_AT_REGISTERS = -4 };
+
+enum { SIM_MAX_PATHS = 2 * SIM_LANES + 2 };
 
 struct sim_warp {
     struct sim_block *block;
@@ -41,6 +44,7 @@ struct sim_warp {
     int barrier;                         /* the barrier that it waits at, or SIM_NOT_WAITING */
     int barrier_pc;
     int maxnreg_count, maxnreg_pc; /* setmaxnreg executed, and the last one */
+    int registers;                 /* a thread, as setmaxnreg leaves them */
     struct sim_clock clock;
 };
 
@@ -150,6 +154,10 @@ void sim_exit_lanes(struct sim_warp *warp, uint32_t mask);
 /* exec_maxnreg.c: whether the warps of each warpgroup executed the same ones, at a block's end; false after a
    fault. */
 bool sim_setmaxnreg_finish(struct sim_block *block);
+/* Whether a warp waits for registers, when nobody can run: a fault. */
+bool sim_setmaxnreg_waits(struct sim_block *block);
+/* Registers a thread that a block begins with; 0: the kernel does not say. */
+int sim_first_registers(const ptxsim_function *f);
 
 /* mma_count.c: counts an mma with BLOCKS of 8 rows and CHUNKS of 16 bytes of each row; elements have BITS. */
 void sim_mma_count(struct sim_warp *warp, const struct sim_insn *insn, int bits, bool is_float, int blocks,

@@ -98,7 +98,8 @@ static const struct word modifier_words[] = {
     {"ftz", SIM_FTZ},      {"aligned", SIM_ALIGNED},     {"relu", SIM_RELU},
     {"NaN", SIM_NAN_WINS}, {"trans", SIM_TRANSPOSED},    {"L2::cache_hint", SIM_CACHE_POLICY},
     {"noinc", SIM_NOINC},  {"read", SIM_READ_ONLY},      {"sp", SIM_SPARSE},
-    {"multicast::cluster", SIM_MULTICAST},               {NULL, 0}};
+    {"multicast::cluster", SIM_MULTICAST},               {"inc", SIM_INCREASE},
+    {NULL, 0}};
 
 static bool is_text(const struct sim_token *token, const char *text, size_t length) {
     return token->length == length && memcmp(token->text, text, length) == 0;

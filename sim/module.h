@@ -83,7 +83,8 @@ enum sim_modifier {
     SIM_READ_ONLY = 1024, /* .read of cp.async.bulk.wait_group */
     SIM_ORDERED = 2048,   /* ::ordered_metadata */
     SIM_SPARSE = 4096,    /* .sp of wgmma */
-    SIM_MULTICAST = 8192  /* .multicast::cluster, which brings an operand */
+    SIM_MULTICAST = 8192, /* .multicast::cluster, which brings an operand */
+    SIM_INCREASE = 16384  /* .inc of setmaxnreg */
 };
 
 enum sim_value_kind {
@@ -181,6 +182,7 @@ struct ptxsim_function {
     uint32_t param_bytes;
     uint32_t shared_bytes;                   /* static */
     unsigned reqntid[3], maxntid;            /* 0: not stated */
+    unsigned maxnreg, minnctapersm;          /* the same */
     unsigned cluster[3];                     /* .reqnctapercluster; 0: not stated */
     bool explicit_cluster, max_cluster_rank; /* whether these directives are there */
 };

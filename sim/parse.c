@@ -114,6 +114,14 @@ static bool parse_cluster(struct sim_parser *p, const struct sim_token *name, bo
     return sim_error(p, PTXSIM_PARSE, name->line, ".reqnctapercluster and .maxclusterrank of one entry");
 }
 
+/* More than MOST is as if MOST was said. */
+static bool parse_count(struct sim_parser *p, unsigned most, unsigned *count) {
+    uint64_t value;
+    if (!sim_parse_integer(p, 0, UINT32_MAX, &value)) return false;
+    *count = value > most ? most : (unsigned)value;
+    return true;
+}
+
 /* Directives between the parameters and the body (ISA, "Performance-Tuning Directives"). */
 static bool parse_tuning(struct sim_parser *p) {
     struct sim_token name = p->token;
@@ -129,8 +137,10 @@ static bool parse_tuning(struct sim_parser *p) {
         return true;
     }
     if (sim_token_is(&name, SIM_TOKEN_DOT, "reqntid")) return parse_extent(p, p->function->reqntid);
-    if (sim_token_is(&name, SIM_TOKEN_DOT, "minnctapersm") ||
-        sim_token_is(&name, SIM_TOKEN_DOT, "maxnctapersm") || sim_token_is(&name, SIM_TOKEN_DOT, "maxnreg"))
+    if (sim_token_is(&name, SIM_TOKEN_DOT, "minnctapersm"))
+        return parse_count(p, 32, &p->function->minnctapersm);
+    if (sim_token_is(&name, SIM_TOKEN_DOT, "maxnreg")) return parse_count(p, 255, &p->function->maxnreg);
+    if (sim_token_is(&name, SIM_TOKEN_DOT, "maxnctapersm"))
         return sim_parse_integer(p, 0, UINT32_MAX, &ignored);
     if (sim_token_is(&name, SIM_TOKEN_DOT, "pragma")) return parse_pragma(p);
     return sim_error(p, PTXSIM_UNSUPPORTED, name.line, "directive .%.*s", (int)name.length, name.text);

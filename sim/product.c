@@ -9,8 +9,6 @@
 enum { WIDE = 8 };
 typedef int32_t wide_int __attribute__((vector_size(4 * WIDE)));
 typedef float wide_float __attribute__((vector_size(4 * WIDE)));
-typedef int64_t wide_long __attribute__((vector_size(8 * WIDE)));
-typedef double wide_double __attribute__((vector_size(8 * WIDE)));
 
 #define SIM_INLINE static inline __attribute__((always_inline))
 
@@ -50,26 +48,25 @@ static int32_t accumulate(int32_t c, int32_t product, bool saturate) {
     return (int32_t)(uint32_t)sum;
 }
 
-SIM_INLINE void integers_of(const struct integer_job *j, int row, int columns) {
+SIM_INLINE void eight_integers(const struct integer_job *j, int row, int column, int columns) {
     const uint8_t *places = j->places ? j->places[row] : in_order;
-    int32_t products[WIDE];
-    for (int column = 0; column < columns; column += WIDE) {
-        wide_int product = {0}, factor;
-        for (int i = 0; i < j->count; i++) {
-            memcpy(&factor, &j->b->value[places[i] * columns + column], sizeof factor);
-            product += j->a[row][i] * factor;
-        }
-        memcpy(products, &product, sizeof products);
-        int32_t *sum = &j->sum[row * columns + column];
-        for (int i = 0; i < WIDE; i++) sum[i] = accumulate(sum[i], products[i], j->saturate);
+    wide_int product = {0}, factor;
+    int32_t products[WIDE], *sum = &j->sum[row * columns + column];
+    for (int i = 0; i < j->count; i++) {
+        memcpy(&factor, &j->b->value[places[i] * columns + column], sizeof factor);
+        product += j->a[row][i] * factor;
     }
+    memcpy(products, &product, sizeof products);
+    for (int i = 0; i < WIDE; i++) sum[i] = accumulate(sum[i], products[i], j->saturate);
 }
 
+/* Eight columns of B stay at hand for all rows. */
 SIM_INLINE void multiply_integers_body(const struct integer_job *j) {
-    for (int row = 0; row < j->rows; row++) {
-        if (j->b->columns == WIDE) integers_of(j, row, WIDE);
-        else integers_of(j, row, j->b->columns);
-    }
+    for (int column = 0; column < j->b->columns; column += WIDE)
+        for (int row = 0; row < j->rows; row++) {
+            if (j->b->columns == WIDE) eight_integers(j, row, 0, WIDE);
+            else eight_integers(j, row, column, j->b->columns);
+        }
 }
 BY_PROCESSOR(multiply_integers, integer_job)
 
@@ -177,10 +174,22 @@ static uint32_t round_to_f16(double x) {
     return bits == 0x8000 ? 0 : bits;
 }
 
-static uint32_t finish(const struct sim_sum_rule *rule, double x) {
+static uint32_t finish_odd(const struct sim_sum_rule *rule, double x) {
     if (rule->type == SIM_f16) return round_to_f16(x);
     const uint32_t bits = cut_to_f32(x);
     return isfinite(x) ? bits & ~((1u << rule->dropped) - 1) : bits;
+}
+
+/* The same, faster for what is a normal f32: then exponent and fraction of the double begin with those of the
+   result. */
+SIM_INLINE uint32_t finish(const struct sim_sum_rule *rule, double x) {
+    const uint64_t between = (uint64_t)(1023 - 127) << 52;
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const uint64_t magnitude = bits & INT64_MAX, exponent = magnitude >> 52;
+    if (rule->type != SIM_f32 || exponent < 1023 - 126 || exponent > 1023 + 127) return finish_odd(rule, x);
+    const uint32_t cut = (uint32_t)((magnitude - between) >> 29) & ~((1u << rule->dropped) - 1);
+    return (uint32_t)(bits >> 63) << 31 | cut;
 }
 
 /* -- A step of eight columns ----------------------------------------------------------------------------- */
@@ -203,17 +212,14 @@ struct step {
     bool special; /* some factor or summand is infinite or a NaN */
 };
 
-/* A becomes the larger of A and B. */
-SIM_INLINE void raise(wide_int *a, const wide_int *b) {
-    const wide_int is_larger = *a > *b;
-    *a = (*a & is_larger) | (*b & ~is_larger);
-}
+/* Of each column the larger of the two. */
+#define LARGER(a, b) (((a) & ((a) > (b))) | ((b) & ~((a) > (b))))
 
 /* 2^(KEPT - the bits by which EXPONENT is below MOST). Far below it does not matter how far. */
 SIM_INLINE void put_unit(wide_float *unit, const wide_int *exponent, const wide_int *most, int kept) {
-    wide_int below = *exponent - *most, least = (wide_int){0} - 64;
-    raise(&below, &least);
-    below = (below + (kept + 127)) << 23;
+    const wide_int least = (wide_int){0} - 64;
+    wide_int below = *exponent - *most;
+    below = (LARGER(below, least) + (kept + 127)) << 23;
     memcpy(unit, &below, sizeof *unit);
 }
 
@@ -243,87 +249,86 @@ SIM_INLINE void put_summands(const struct sim_sum_rule *rule, const uint32_t *bi
     memcpy(exponent, exponents, sizeof *exponent);
 }
 
-/* Adds to TOTAL the products in units of 2^-kept of the largest exponent, MOST, what is less cut off towards
-   zero. Half of the terms go to another sum each, which cannot pass 2^31 then: a term is below 4 * 2^25. */
+SIM_INLINE void add_product(wide_int *sum, float a, int32_t a_exponent, const float *b, const int32_t *b_exponent,
+                            const wide_int *most, int kept) {
+    wide_int exponent;
+    wide_float factor, unit;
+    memcpy(&exponent, b_exponent, sizeof exponent);
+    memcpy(&factor, b, sizeof factor);
+    exponent += a_exponent;
+    put_unit(&unit, &exponent, most, kept);
+    factor *= a * unit;
+    *sum += __builtin_convertvector(factor, wide_int);
+}
+
+/* Puts in TOTAL the products in units of 2^-kept of the largest exponent, MOST, what is less cut off towards
+   zero. Half of the terms, of which there is an even number, go to another sum each, which cannot pass 2^31 then: a term is below 4 * 2^25. */
 SIM_INLINE void add_products(const struct sim_sum_rule *rule, const struct step *s, wide_int *most,
                              wide_int total[2]) {
     const int32_t *a_exponent = s->a->exponent + s->first;
     const float *a = s->a->fraction + s->first;
     const uint8_t *places = s->places + s->first;
-    wide_int exponent;
-    wide_float factor, unit;
-    for (int i = 0; i < rule->step; i++) {
-        memcpy(&exponent, &s->b->exponent[places[i] * s->columns + s->column], sizeof exponent);
+    const float *b = s->b->fraction + s->column;
+    const int32_t *b_exponent = s->b->exponent + s->column;
+    const int columns = s->columns, step = rule->step;
+    wide_int exponent, largest = *most, even = {0}, odd = {0};
+    for (int i = 0; i < step; i++) {
+        memcpy(&exponent, b_exponent + places[i] * columns, sizeof exponent);
         exponent += a_exponent[i];
-        raise(most, &exponent);
+        largest = LARGER(largest, exponent);
     }
-    for (int i = 0; i < rule->step; i++) {
-        const int at = places[i] * s->columns + s->column;
-        memcpy(&exponent, &s->b->exponent[at], sizeof exponent);
-        memcpy(&factor, &s->b->fraction[at], sizeof factor);
-        exponent += a_exponent[i];
-        put_unit(&unit, &exponent, most, rule->kept);
-        factor *= a[i] * unit;
-        total[i % 2] += __builtin_convertvector(factor, wide_int);
+    for (int i = 0; i < step; i += 2) {
+        add_product(&even, a[i], a_exponent[i], b + places[i] * columns, b_exponent + places[i] * columns, &largest,
+                    rule->kept);
+        add_product(&odd, a[i + 1], a_exponent[i + 1], b + places[i + 1] * columns,
+                    b_exponent + places[i + 1] * columns, &largest, rule->kept);
     }
+    *most = largest;
+    total[0] = even;
+    total[1] = odd;
 }
 
-/* VALUE as f32, cut off. False where some are too small or too large for this way. */
-SIM_INLINE bool cut_wide(const struct sim_sum_rule *rule, const wide_double *value, uint32_t *bits) {
-    wide_long words;
-    memcpy(&words, value, sizeof words);
-    const wide_long field = words >> 52 & 2047, is_zero = (words & INT64_MAX) == 0;
-    const wide_long odd = ((field < 1023 - 126) | (field > 1023 + 127)) & ~is_zero;
-    int64_t any = 0;
-    for (int i = 0; i < WIDE; i++) any |= odd[i];
-    if (any || rule->type != SIM_f32) return false;
-    words &= -(INT64_C(1) << (29 + rule->dropped));
-    wide_double cut;
-    memcpy(&cut, &words, sizeof cut);
-    const wide_float result = __builtin_convertvector(cut, wide_float);
-    memcpy(bits, &result, sizeof result);
-    return true;
+static double value_of(float fraction, int32_t exponent) {
+    return fraction == 0 ? 0 : (double)fraction * sim_power(exponent);
 }
 
 /* Infinities and NaNs follow the rules of sums. */
 static void put_special(const struct sim_sum_rule *rule, const struct step *s, const float *c,
                         const int32_t *c_exponent, uint32_t *bits) {
     for (int column = 0; column < WIDE; column++) {
-        double sum = ldexp((double)c[column], c_exponent[column]);
+        double sum = value_of(c[column], c_exponent[column]);
         for (int i = s->first; i < s->first + rule->step; i++) {
             const int at = s->places[i] * s->columns + s->column + column;
-            sum += ldexp((double)s->a->fraction[i], s->a->exponent[i]) *
-                   ldexp((double)s->b->fraction[at], s->b->exponent[at]);
+            sum += value_of(s->a->fraction[i], s->a->exponent[i]) *
+                   value_of(s->b->fraction[at], s->b->exponent[at]);
         }
-        if (!isfinite(sum)) bits[column] = finish(rule, sum);
+        if (!isfinite(sum)) bits[column] = finish_odd(rule, sum);
     }
+}
+
+/* The sum's double, from units of 2^-kept of 2^MOST. */
+SIM_INLINE double scaled(int64_t sum, int32_t most, int kept) {
+    return sum ? (double)sum * sim_power(most - kept) : 0;
 }
 
 SIM_INLINE void run_step(const struct sim_sum_rule *rule, struct step *s, uint32_t *bits) {
     wide_float c, unit;
-    wide_int c_exponent, most, total[2] = {{0}, {0}};
+    wide_int c_exponent, most, total[2];
+    int32_t sums[3][WIDE], largest[WIDE], exponents[WIDE];
     float fractions[WIDE];
-    int32_t exponents[WIDE];
-    double values[WIDE];
     put_summands(rule, bits, &c, &c_exponent, &s->special);
     most = c_exponent;
     add_products(rule, s, &most, total);
     put_unit(&unit, &c_exponent, &most, rule->kept);
     memcpy(fractions, &c, sizeof fractions);
     memcpy(exponents, &c_exponent, sizeof exponents);
-    c *= unit;
-    wide_double value = __builtin_convertvector(__builtin_convertvector(c, wide_int), wide_double) +
-                        __builtin_convertvector(total[0], wide_double) +
-                        __builtin_convertvector(total[1], wide_double);
-    const wide_int none = most < NO_EXPONENT / 2;
-    most = (most & ~none) + (1023 - rule->kept);
-    const wide_long power = __builtin_convertvector(most, wide_long) << 52;
-    wide_double scale;
-    memcpy(&scale, &power, sizeof scale);
-    value *= scale;
-    if (!cut_wide(rule, &value, bits)) {
-        memcpy(values, &value, sizeof values);
-        for (int i = 0; i < WIDE; i++) bits[i] = finish(rule, values[i]);
+    const wide_int from_c = __builtin_convertvector(c * unit, wide_int);
+    memcpy(sums[0], &from_c, sizeof sums[0]);
+    memcpy(sums[1], total, sizeof total);
+    memcpy(largest, &most, sizeof largest);
+    for (int i = 0; i < WIDE; i++) {
+        const int64_t sum = (int64_t)sums[0][i] + sums[1][i] + sums[2][i];
+        bits[i] = finish(rule, scaled(sum, largest[i], rule->kept));
     }
     if (s->special) put_special(rule, s, fractions, exponents, bits);
 }
@@ -333,27 +338,27 @@ static uint32_t add_last(unsigned type, uint32_t c, uint32_t products) {
     return sim_encode(f, sim_sum(sim_decode(f, c), sim_decode(f, products), SIM_RN), SIM_RN, false);
 }
 
-SIM_INLINE void reals_of(const struct real_job *j, int row, int columns) {
+SIM_INLINE void eight_sums(const struct real_job *j, int row, int column, int columns) {
     const struct sim_sum_rule *rule = j->rule;
-    for (int column = 0; column < columns; column += WIDE) {
-        uint32_t bits[WIDE] = {0}, *sum = &j->sum[row * columns + column];
-        struct step s = {.a = &j->a[row], .b = j->b, .column = column, .columns = columns};
-        s.places = j->places ? j->places[row] : in_order;
-        if (!rule->c_last) memcpy(bits, sum, sizeof bits);
-        for (; s.first < rule->depth; s.first += rule->step) {
-            s.special = s.a->special || s.b->special;
-            run_step(rule, &s, bits);
-        }
-        for (int i = 0; rule->c_last && i < WIDE; i++) bits[i] = add_last(rule->type, sum[i], bits[i]);
-        memcpy(sum, bits, sizeof bits);
+    uint32_t bits[WIDE] = {0}, *sum = &j->sum[row * columns + column];
+    struct step s = {.a = &j->a[row], .b = j->b, .column = column, .columns = columns};
+    s.places = j->places ? j->places[row] : in_order;
+    if (!rule->c_last) memcpy(bits, sum, sizeof bits);
+    for (; s.first < rule->depth; s.first += rule->step) {
+        s.special = s.a->special || s.b->special;
+        run_step(rule, &s, bits);
     }
+    for (int i = 0; rule->c_last && i < WIDE; i++) bits[i] = add_last(rule->type, sum[i], bits[i]);
+    memcpy(sum, bits, sizeof bits);
 }
 
+/* Eight columns of B stay at hand for all rows. */
 SIM_INLINE void multiply_reals_body(const struct real_job *j) {
-    for (int row = 0; row < j->rows; row++) {
-        if (j->b->columns == WIDE) reals_of(j, row, WIDE);
-        else reals_of(j, row, j->b->columns);
-    }
+    for (int column = 0; column < j->b->columns; column += WIDE)
+        for (int row = 0; row < j->rows; row++) {
+            if (j->b->columns == WIDE) eight_sums(j, row, 0, WIDE);
+            else eight_sums(j, row, column, j->b->columns);
+        }
 }
 BY_PROCESSOR(multiply_reals, real_job)
 

@@ -84,23 +84,23 @@ static bool may_read(struct sim_warp *warp, const struct sim_insn *insn, uint32_
         return false;
     }
     if (!sim_async_touch_together(warp, insn, at, CHUNK)) return false;
-    const size_t first = sim_shadow_first_unwritten(block->shared_shadow, at, CHUNK);
-    if (first < at + CHUNK) {
-        sim_fault_at(warp, insn, 0, PTXSIM_UNINIT, "reads shared 0x%zx, which nothing wrote", first);
+    if (!sim_shadow_written(block->shared_shadow, at, CHUNK)) {
+        sim_fault_at(warp, insn, 0, PTXSIM_UNINIT, "reads shared 0x%zx, which nothing wrote",
+                     sim_shadow_first_unwritten(block->shared_shadow, at, CHUNK));
         return false;
     }
     return !block->launch->races || sim_race_together(warp, insn, at, CHUNK);
 }
 
-static void put_elements(const unsigned char *bytes, const struct sim_extent *e, int line, int c,
-                         uint32_t *elements, int pitch) {
-    const int count = CHUNK / e->bytes;
-    for (int i = 0; i < count; i++) {
-        uint32_t bits = 0;
-        memcpy(&bits, bytes + i * e->bytes, (size_t)e->bytes);
-        if (e->transposed) elements[(c * count + i) * pitch + line] = bits;
-        else elements[line * pitch + c * count + i] = bits;
-    }
+/* The elements of a chunk, STEP apart. Only those of two bytes are ever transposed. */
+static void put_elements(const unsigned char *chunk, int bytes, uint32_t *elements, int step) {
+    uint16_t halves[CHUNK / 2];
+    memcpy(halves, chunk, sizeof halves);
+    if (bytes == 4) memcpy(elements, chunk, CHUNK);
+    else if (bytes == 1)
+        for (int i = 0; i < CHUNK; i++) elements[i] = chunk[i];
+    else
+        for (int i = 0; i < CHUNK / 2; i++) elements[i * step] = halves[i];
 }
 
 bool sim_read_matrix(struct sim_warp *warp, const struct sim_insn *insn, const struct sim_descriptor *d,
@@ -109,7 +109,10 @@ bool sim_read_matrix(struct sim_warp *warp, const struct sim_insn *insn, const s
         for (int c = 0; c < chunks_of(e); c++) {
             const uint32_t at = address_of(d, e, line, c);
             if (!may_read(warp, insn, at)) return false;
-            put_elements(warp->block->shared + at, e, line, c, elements, pitch);
+            const int first = c * CHUNK / e->bytes;
+            if (e->transposed)
+                put_elements(warp->block->shared + at, e->bytes, &elements[first * pitch + line], pitch);
+            else put_elements(warp->block->shared + at, e->bytes, &elements[line * pitch + first], 1);
         }
     return true;
 }
