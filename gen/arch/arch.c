@@ -5,18 +5,18 @@
 #include <string.h>
 
 #define ARCH_LIST(X)                                                                                         \
-    /* target, sm, least .version, shared, threads, blocks, tma, overlap, clusters, int4 */                  \
-    X("sm_80", 80, 70, 163, 2048, 32, false, false, false, true)                                             \
-    X("sm_86", 86, 71, 99, 1536, 16, false, false, false, true)                                              \
-    X("sm_89", 89, 78, 99, 1536, 24, false, false, false, true)                                              \
-    X("sm_90", 90, 78, 227, 2048, 32, true, true, true, false)                                               \
-    X("sm_90a", 90, 80, 227, 2048, 32, true, true, true, false)                                              \
-    X("sm_100", 100, 86, 227, 2048, 32, true, true, true, false)                                             \
-    X("sm_120", 120, 87, 99, 1536, 24, true, true, true, false)
+    /* target, sm, least .version, shared, threads, blocks, tma, overlap, clusters, int4, wgmma */           \
+    X("sm_80", 80, 70, 163, 2048, 32, false, false, false, true, false)                                      \
+    X("sm_86", 86, 71, 99, 1536, 16, false, false, false, true, false)                                       \
+    X("sm_89", 89, 78, 99, 1536, 24, false, false, false, true, false)                                       \
+    X("sm_90", 90, 78, 227, 2048, 32, true, true, true, false, false)                                        \
+    X("sm_90a", 90, 80, 227, 2048, 32, true, true, true, false, true)                                        \
+    X("sm_100", 100, 86, 227, 2048, 32, true, true, true, false, false)                                      \
+    X("sm_120", 120, 87, 99, 1536, 24, true, true, true, false, false)
 
 const mc_arch mc_archs[] = {
-#define X(target, sm, version, shared, threads, blocks, tma, overlap, clusters, int4)                        \
-    {target, sm, version, shared, threads, blocks, tma, overlap, clusters, int4},
+#define X(target, sm, version, shared, threads, blocks, tma, overlap, clusters, int4, wgmma)                 \
+    {target, sm, version, shared, threads, blocks, tma, overlap, clusters, int4, wgmma},
     ARCH_LIST(X)
 #undef X
 };

@@ -14,6 +14,7 @@ typedef struct mc_arch {
     bool overlap;             /* programmatic dependent launch (griddepcontrol) */
     bool clusters;            /* thread block clusters with distributed shared memory */
     bool int4;                /* mma of 4-bit integers; elsewhere ptxas makes several instructions of one */
+    bool wgmma;               /* asynchronous tensor cores, and setmaxnreg: what only sm_90a has */
 } mc_arch;
 
 extern const mc_arch mc_archs[];

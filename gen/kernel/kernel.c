@@ -64,6 +64,7 @@ void kernel_limit_registers(mc_kernel *kernel, unsigned limit) {
 
 static unsigned wanted_limit(const mc_kernel *kernel, const mc_builder *b) {
     unsigned alive = (unsigned)(kernel->registers + b->spare);
+    if (b->launch_registers) return (unsigned)b->launch_registers;
     return b->fills_shared ? shared_out(&kernel->contract, b->arch, alive) : generous(alive);
 }
 

@@ -42,6 +42,12 @@ static void print_param(const mc_param *param, bool last, mc_text *text) {
     text_add(text, last ? "\n" : ",\n");
 }
 
+static const char *why_so_many(const mc_builder *b) {
+    if (b->launch_registers) return "warpgroups exchange registers: setmaxnreg";
+    return b->fills_shared ? "as many thread blocks a multiprocessor as shared memory allows"
+                           : "spend registers on loads in flight";
+}
+
 static void print_entry(const mc_builder *b, const mc_kernel *kernel, mc_text *text) {
     const mc_contract *contract = &kernel->contract;
     text_add(text, "\n.version %d.%d\n.target %s\n.address_size 64\n\n", contract->ptx_version / 10,
@@ -57,9 +63,7 @@ static void print_entry(const mc_builder *b, const mc_kernel *kernel, mc_text *t
     if (contract->cluster[0])
         text_add(text, ".reqnctapercluster %u, %u, %u\n", contract->cluster[0], contract->cluster[1],
                  contract->cluster[2]);
-    text_add(text, ".maxnreg %d // %s\n", kernel->register_limit,
-             b->fills_shared ? "as many thread blocks a multiprocessor as shared memory allows"
-                             : "spend registers on loads in flight");
+    text_add(text, ".maxnreg %d // %s\n", kernel->register_limit, why_so_many(b));
 }
 
 void print_module(const mc_builder *b, const mc_kernel *kernel, const char *spec_name, mc_text *text) {

@@ -10,27 +10,34 @@ void pipeline_place(pipeline *p) {
     p->passed = pred(b, "done"), p->state = b64(b, "state");
 }
 
+/* Thread blocks whose consumers leave a stage. */
+static int members(const pipeline *p) { return p->cluster > 1 ? p->cluster : 1; }
+
 void pipeline_init(const pipeline *p) {
     mc_builder *b = p->b;
     for (int s = 0; s < p->stages; s++) {
         EMIT(b, mbarrier_init, AT(p->full, s * PIPELINE_BARRIER_BYTES), I(1));
-        EMIT(b, mbarrier_init, AT(p->empty, s * PIPELINE_BARRIER_BYTES), I(p->consumers));
+        EMIT(b, mbarrier_init, AT(p->empty, s * PIPELINE_BARRIER_BYTES), I(p->consumers * members(p)));
     }
     note(b, "the copies see them too");
     EMIT_BARE(b, fence_mbarrier_init);
 }
 
-/* Waits until the barrier at AT is beyond the phase of PARITY. */
-static void emit_await(const pipeline *p, const char *name, mc_reg at, mc_reg parity) {
+/* Waits by WAIT until the barrier at AT is beyond the phase of PARITY. */
+static void emit_await_by(const pipeline *p, mc_opcode wait, const char *name, mc_reg at, mc_reg parity) {
     mc_builder *b = p->b;
     char passed_name[MC_MAX_NAME];
     snprintf(passed_name, sizeof passed_name, "%s_PASSED", name);
     mc_label again = label(b, name), passed = label(b, passed_name);
     set_label(b, again);
-    EMIT(b, mbarrier_try_wait, p->passed, AT(at, 0), parity);
+    builder_emit(b, (mc_reg){0}, wait, MC_OPERANDS(p->passed, AT(at, 0), parity));
     EMIT_IF(b, p->passed, bra, TO(passed));
     EMIT(b, bra, TO(again));
     set_label(b, passed);
+}
+
+static void emit_await(const pipeline *p, const char *name, mc_reg at, mc_reg parity) {
+    emit_await_by(p, OP_mbarrier_try_wait, name, at, parity);
 }
 
 /* Moves AT to the next stage's barrier; at END, back to START, where PARITY, if there is one, changes. */
@@ -54,7 +61,8 @@ pipeline_producer pipeline_produce(const pipeline *p) {
 }
 
 void pipeline_await_empty(const pipeline *p, const pipeline_producer *w, const char *name) {
-    emit_await(p, name, w->empty, w->parity);
+    mc_opcode wait = members(p) > 1 ? OP_mbarrier_try_wait_cluster : OP_mbarrier_try_wait;
+    emit_await_by(p, wait, name, w->empty, w->parity);
 }
 
 void pipeline_expect(const pipeline *p, const pipeline_producer *w) {
@@ -95,21 +103,35 @@ pipeline_consumer pipeline_consume(const pipeline *p, mc_reg arrives) {
     pipeline_consumer c = {.arrives = arrives, .wrap = pred(b, "wrap")};
     c.wait_at = carried(b, "wait_at", p->full);
     c.parity = carried(b, "parity", I(0));
-    c.leave_at = carried(b, "leave_at", p->empty);
-    c.end = add_s32(b, "empty_end", p->empty, I(p->stages * PIPELINE_BARRIER_BYTES));
-    c.waited = carried(b, "waited", I(0));
-    c.left = carried(b, "left", I(0));
+    c.start = members(p) > 1 ? mapa(b, "empty_there", p->empty, p->peer) : p->empty;
+    c.leave_at = carried(b, "leave_at", c.start);
+    c.end = add_s32(b, "empty_end", c.start, I(p->stages * PIPELINE_BARRIER_BYTES));
+    if (p->counts) c.waited = carried(b, "waited", I(0)), c.left = carried(b, "left", I(0));
     return c;
 }
 
 void pipeline_wait(const pipeline *p, const pipeline_consumer *c, const char *name) {
     emit_await(p, name, c->wait_at, c->parity);
     emit_next(p->b, c->wait_at, p->full, p->empty, c->wrap, c->parity);
-    EMIT(p->b, add_s32, c->waited, c->waited, I(1));
+    if (p->counts) EMIT(p->b, add_s32, c->waited, c->waited, I(1));
 }
 
 void pipeline_leave(const pipeline *p, const pipeline_consumer *c) {
-    EMIT_IF(p->b, c->arrives, mbarrier_arrive, p->state, AT(c->leave_at, 0));
-    emit_next(p->b, c->leave_at, p->empty, c->end, c->wrap, (mc_reg){0});
-    EMIT(p->b, add_s32, c->left, c->left, I(1));
+    if (members(p) > 1) EMIT_IF(p->b, c->arrives, mbarrier_arrive_cluster, AT(c->leave_at, 0));
+    else EMIT_IF(p->b, c->arrives, mbarrier_arrive, p->state, AT(c->leave_at, 0));
+    emit_next(p->b, c->leave_at, c->start, c->end, c->wrap, (mc_reg){0});
+    if (p->counts) EMIT(p->b, add_s32, c->left, c->left, I(1));
+}
+
+mc_reg pipeline_seek(const pipeline *p, const pipeline_consumer *c, const char *name, mc_reg copies) {
+    mc_builder *b = p->b;
+    char reg[MC_MAX_NAME];
+    snprintf(reg, sizeof reg, "%s_stage", name);
+    mc_reg stage = rem_u32(b, reg, copies, I(p->stages));
+    snprintf(reg, sizeof reg, "%s_round", name);
+    mc_reg round = div_u32(b, reg, copies, I(p->stages));
+    EMIT(b, and_b32, c->parity, round, I(1));
+    EMIT(b, mad_s32, c->wait_at, stage, I(PIPELINE_BARRIER_BYTES), p->full);
+    EMIT(b, mad_s32, c->leave_at, stage, I(PIPELINE_BARRIER_BYTES), c->start);
+    return stage;
 }

@@ -7,7 +7,17 @@
  * A barrier counts phases, and a wait names the parity of a phase (PTX ISA, "mbarrier"). The copy that a
  * stage gets as its i-th, from 0 on, ends phase i of its full barrier. The producer waits for phase i - 1 of
  * the empty barrier before it. So the parity of a consumer begins with 0 and that of a producer with 1, and
- * either changes where the ring begins again.
+ * either changes where the ring begins again. Producers and consumers of a thread block that takes several
+ * tiles, one after another, keep their places from tile to tile, and so the phases run on.
+ *
+ * In a cluster, thread blocks may copy into each other's stages (multicast, tensor_copy.h): each brings a
+ * part of a copy to all of them. Their pipelines are alike, and run in step:
+ *
+ *   full    still one arrival, of the own producer, which expects the bytes of all parts
+ *   empty   an arrival of each consumer of each thread block: a producer must know of all stages that it
+ *           writes to that they were left. So a consumer arrives in every thread block, by a thread for each
+ *
+ * Before the first copy and before its end a thread block waits for the others (roles.h).
  *
  *   pipeline p = {.b = b, .stages = 4, .stage_bytes = 8192, .consumers = 8, .first = shared_address};
  *   pipeline_place(&p);                            all threads
@@ -39,7 +49,10 @@ typedef struct pipeline {
     mc_builder *b;
     int stages, stage_bytes, consumers;
     int gap;      /* bytes between the last stage and the barriers, for the caller's use */
+    int cluster;  /* thread blocks that copy into each other's stages; 0 and 1: there are no others */
+    bool counts;  /* consumers count the stages that they waited for and left */
     mc_reg first; /* the shared address of stage 0 */
+    mc_reg peer;  /* in a cluster: the number of the thread block at which a consumer's thread arrives */
 
     mc_reg full, empty;   /* those of stage 0's barriers. All full ones lie together, then all empty ones */
     mc_reg passed, state; /* scratch: whether a phase is over; what arriving returns, and nobody reads */
@@ -78,15 +91,20 @@ void pipeline_drain(const pipeline *p, const pipeline_producer *w, mc_reg copies
 
 typedef struct pipeline_consumer {
     mc_reg wait_at, parity; /* the full barrier of the next stage to wait for */
-    mc_reg leave_at, end;   /* the empty barrier of the next stage to leave, and the end of all of them */
-    mc_reg waited, left;    /* how many stages were waited for and left so far */
-    mc_reg arrives;         /* whether this thread is the one that arrives for its consumer */
-    mc_reg wrap;            /* scratch */
+    mc_reg leave_at;        /* the empty barrier of the next stage to leave, of thread block `peer` */
+    mc_reg start, end;      /* that of stage 0, and the end of all of them */
+    mc_reg waited, left;    /* with `counts`: how many stages were waited for and left so far */
+    mc_reg arrives; /* whether this thread arrives for its consumer; in a cluster, one for each peer */
+    mc_reg wrap;    /* whether the stage before was the ring's last one; scratch before the first */
 } pipeline_consumer;
 
 pipeline_consumer pipeline_consume(const pipeline *p, mc_reg arrives);
 /* Waits for the next stage. Leaves the oldest one that was not left yet. */
 void pipeline_wait(const pipeline *p, const pipeline_consumer *c, const char *name);
 void pipeline_leave(const pipeline *p, const pipeline_consumer *c);
+/* Goes to where COPIES were waited for and left, whoever did it: the next stage is number COPIES modulo
+   `stages`, which is returned. For consumers that take turns, each with stages of its own; NAME begins the
+   names of registers. */
+mc_reg pipeline_seek(const pipeline *p, const pipeline_consumer *c, const char *name, mc_reg copies);
 
 #endif

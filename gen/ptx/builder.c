@@ -211,7 +211,9 @@ static void check_line(mc_builder *b, mc_reg guard, mc_opcode op, const mc_opera
     builder_check_operands(b, op, operands, count);
     if (guard.id && (guard.kind != PTX_REG || builder_type_of(b, guard) != REG_PRED))
         builder_fail(b, "%s: the guard is not a predicate", row->name);
-    if (b->arch && row->sm > b->arch->sm)
+    if (b->arch && row->sm == SM_90A && !b->arch->wgmma)
+        builder_fail(b, "%s needs sm_90a, target is %s", row->name, b->arch->target);
+    if (b->arch && row->sm != SM_90A && row->sm > b->arch->sm)
         builder_fail(b, "%s needs sm_%d, target is %s", row->name, row->sm, b->arch->target);
     for (int i = 0; !b->error[0] && i < op_destinations(op); i++) write_destination(b, op, &operands[i]);
 }

@@ -23,6 +23,9 @@ typedef enum mc_opcode {
     MC_OPCODES
 } mc_opcode;
 
+/* `sm` of what only capability 9.0 has, in its target sm_90a. */
+enum { SM_90A = 901 };
+
 typedef struct mc_instruction {
     const char *name, *mnemonic, *signature;
     int version, sm;
@@ -113,7 +116,9 @@ typedef struct mc_builder {
     size_t shared_count, shared_room;
     /* shared memory decides how many thread blocks a multiprocessor holds, and registers follow */
     bool fills_shared;
-    int spare;    /* registers that ptxas takes beyond those alive and the usual reserve */
+    int spare; /* registers that ptxas takes beyond those alive and the usual reserve */
+    /* a thread's registers at launch, where warpgroups then exchange some (parts/roles.h); 0: as needed */
+    int launch_registers;
     mc_reg batch; /* the grid's z, where it counts products (parts/batch.h) */
     const struct mc_batch_array *batch_arrays;
     size_t batch_array_count;
@@ -217,6 +222,9 @@ int op_destinations(mc_opcode op);
 mc_reg_type op_result_type(mc_opcode op);
 /* The letter of operand INDEX in the signature. */
 char op_letter(mc_opcode op, size_t index);
+/* How many columns of B an accumulator of a wgmma stands for: n is so many times their number. 0: OP is no
+   wgmma. */
+int op_columns(mc_opcode op);
 
 /* -- Lines as they are kept --------------------------------------------------------------------------- */
 

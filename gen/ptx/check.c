@@ -23,10 +23,20 @@ static void visit_write(void *user, const mc_line *line, int id) {
     if (!line->guard.id) set_add(s->work, id);
 }
 
+/* Whether register ID is an accumulator of a wgmma that adds only where a predicate holds. Emitters answer
+   for a predicate that does not hold before there is a sum. */
+static bool may_start(const mc_builder *b, const mc_line *line, int id) {
+    if (flow_adds(b, line) != ADDS_PERHAPS) return false;
+    const mc_operand *sums = line_operands(b, line);
+    for (int i = 0; i < operand_regs(sums); i++)
+        if (operand_reg(b, sums, i) == id) return true;
+    return false;
+}
+
 static void visit_read(void *user, const mc_line *line, int id) {
     const block_sets *s = user;
     mc_builder *b = s->f->b;
-    if (set_has(s->work, id)) return;
+    if (set_has(s->work, id) || may_start(b, line, id)) return;
     const mc_reg_info *info = &b->regs[id - 1];
     const mc_reg_group *group = &b->groups[info->group];
     char number[16] = "";

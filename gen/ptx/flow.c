@@ -1,10 +1,22 @@
 #include "ptx/flow.h"
 #include <stdlib.h>
 
+mc_adds flow_adds(const mc_builder *b, const mc_line *line) {
+    if (!flow_is_wgmma(line)) return ADDS_NEVER;
+    for (size_t i = 0; i < line->operand_count; i++) {
+        const mc_operand *operand = &line_operands(b, line)[i];
+        if (op_letter(line->op, i) != 'P') continue;
+        if (operand->kind == PTX_REG) return ADDS_PERHAPS;
+        return operand->imm ? ADDS_ALWAYS : ADDS_NEVER;
+    }
+    return ADDS_ALWAYS;
+}
+
 void each_reg(const mc_builder *b, const mc_line *line, bool defs, visit_reg *visit, void *user) {
     if (line->kind != LINE_INSTR) return;
     size_t to = (size_t)op_destinations(line->op);
-    for (size_t i = defs ? 0 : to; i < (defs ? to : line->operand_count); i++) {
+    bool all = !defs && flow_adds(b, line) != ADDS_NEVER;
+    for (size_t i = defs || all ? 0 : to; i < (defs ? to : line->operand_count); i++) {
         const mc_operand *operand = &line_operands(b, line)[i];
         for (int j = 0; j < operand_regs(operand); j++) visit(user, line, operand_reg(b, operand, j));
     }

@@ -31,7 +31,16 @@ static inline void set_remove(mc_word *set, int id) {
     set[(id - 1) / 64] &= ~((mc_word)1 << ((id - 1) % 64));
 }
 
-/* Calls VISIT for each register that LINE reads (DEFS false) or writes (true). The guard is read. */
+/* Whether a wgmma adds to its accumulators, or only writes them: perhaps, where a predicate says it. */
+typedef enum mc_adds { ADDS_NEVER, ADDS_ALWAYS, ADDS_PERHAPS } mc_adds;
+/* ADDS_NEVER also for what is no wgmma. */
+mc_adds flow_adds(const mc_builder *b, const mc_line *line);
+static inline bool flow_is_wgmma(const mc_line *line) {
+    return line->kind == LINE_INSTR && op_columns(line->op) != 0;
+}
+
+/* Calls VISIT for each register that LINE reads (DEFS false) or writes (true). The guard is read, and so are
+   the accumulators that a wgmma adds to. */
 typedef void visit_reg(void *user, const mc_line *line, int id);
 void each_reg(const mc_builder *b, const mc_line *line, bool defs, visit_reg *visit, void *user);
 

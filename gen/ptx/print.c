@@ -54,6 +54,7 @@ static void print_immediate(char letter, const mc_operand *operand, mc_text *tex
 }
 
 static void print_operand(const mc_builder *b, char letter, const mc_operand *operand, mc_text *text) {
+    if (letter == 'e') text_put(text, "_|");
     switch (operand->kind) {
     case PTX_REG: print_regs(b, operand, 0, letter == 'v', text); break;
     case PTX_ADDRESS: print_address(b, operand, text); break;
@@ -68,6 +69,17 @@ static void print_operand(const mc_builder *b, char letter, const mc_operand *op
     }
 }
 
+/* Prints the mnemonic of LINE. A '#' in it is n of a wgmma. */
+static void print_name(const mc_builder *b, const mc_line *line, mc_text *text) {
+    const char *name = mc_instructions[line->op].mnemonic, *hash = strchr(name, '#');
+    if (hash) {
+        text_add(text, "%.*s%d", (int)(hash - name), name,
+                 op_columns(line->op) * operand_regs(line_operands(b, line)));
+        name = hash + 1;
+    }
+    text_put(text, name);
+}
+
 /* "    @%guard mnemonic", padded so that operands stand in one column. */
 static void print_mnemonic(const mc_builder *b, const mc_line *line, mc_text *text) {
     size_t start = text->size;
@@ -77,7 +89,7 @@ static void print_mnemonic(const mc_builder *b, const mc_line *line, mc_text *te
         print_reg(b, line->guard.id, text);
         text_put(text, " ");
     }
-    text_put(text, mc_instructions[line->op].mnemonic);
+    print_name(b, line, text);
     if (line->operand_count == 0) return;
     size_t width = text->size - start;
     do text_put(text, " ");

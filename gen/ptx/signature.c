@@ -17,13 +17,19 @@ typedef struct letter_rule {
 
 static const letter_rule letter_rules[] = {
     {'p', PTX_REG, REG_PRED, false, "predicate"},
+    {'P', PTX_REG, REG_PRED, true, "predicate or immediate"},
+    {'e', PTX_REG, REG_PRED, false, "predicate"},
     {'h', PTX_REG, REG_B16, false, "b16"},
+    {'H', PTX_REG, REG_B16, true, "b16 or immediate"},
+    {'D', PTX_REG, REG_B32, false, "b32"},
+    {'G', PTX_REG, REG_B32, false, "b32"},
     {'b', PTX_REG, REG_B32, false, "b32"},
     {'v', PTX_REG, REG_B32, false, "b32"},
     {'l', PTX_REG, REG_B64, false, "b64"},
     {'B', PTX_REG, REG_B32, true, "b32 or immediate"},
     {'L', PTX_REG, REG_B64, true, "b64 or immediate"},
     {'i', PTX_IMM, -1, true, "immediate"},
+    {'n', PTX_IMM, -1, true, "1 or -1"},
     {'z', PTX_IMM, -1, true, "immediate"},
     {'X', PTX_IMM, -1, true, "mask"},
     {'m', PTX_ADDRESS, REG_B64, false, "[b64]"},
@@ -79,6 +85,11 @@ char op_letter(mc_opcode op, size_t index) {
     return rule->letter;
 }
 
+/* Accumulators are as many as the caller passes: columns of B that one of them stands for. */
+static int columns_of(char letter) { return letter == 'D' ? 2 : letter == 'G' ? 4 : 0; }
+
+int op_columns(mc_opcode op) { return columns_of(mc_instructions[op].signature[0]); }
+
 mc_reg_type op_result_type(mc_opcode op) { return (mc_reg_type)rule_of(op_letter(op, 0))->type; }
 
 mc_reg_type builder_type_of(const mc_builder *b, mc_reg reg) {
@@ -105,7 +116,9 @@ static void describe_operand(const mc_builder *b, const mc_operand *operand, cha
 /* Immediates of 32-bit operands fit s32 or u32, masks 16 bits, addresses' offsets s32 (PTX
    ISA, "Operands"). */
 static bool immediate_fits(char letter, int64_t value) {
-    if (letter == 'X') return value >= 0 && value <= 0xffff;
+    if (letter == 'X' || letter == 'H') return value >= 0 && value <= 0xffff;
+    if (letter == 'n') return value == 1 || value == -1;
+    if (letter == 'P') return value == 0 || value == 1;
     if (letter == 'L') return true;
     return value >= INT32_MIN && value <= (letter == 'm' || letter == 's' ? INT32_MAX : (int64_t)UINT32_MAX);
 }
@@ -130,7 +143,9 @@ static bool operand_fits(const mc_builder *b, const letter_rule *rule, int count
     if (operand->kind == PTX_IMM) return rule->or_immediate && immediate_fits(rule->letter, operand->imm);
     if (operand->kind != rule->operand) return false;
     switch (operand->kind) {
-    case PTX_REG: return regs_fit(b, operand, count, (mc_reg_type)rule->type);
+    case PTX_REG:
+        return regs_fit(b, operand, columns_of(rule->letter) ? length_of(operand) : count,
+                        (mc_reg_type)rule->type);
     case PTX_ADDRESS:
         return base_fits(b, operand, (mc_reg_type)rule->type) && immediate_fits(rule->letter, operand->imm);
     case PTX_TENSOR: {
@@ -160,6 +175,24 @@ static bool has_shared(const mc_builder *b, const char *name) {
     return false;
 }
 
+/* Whether a wgmma can have so many COLUMNS (PTX ISA, "Asynchronous wgmma Instructions", the table of shapes):
+   any multiple of 8 up to 256, of integers above 24 a multiple of 16. */
+static bool columns_fit(mc_opcode op, int columns) {
+    bool integers = strstr(mc_instructions[op].mnemonic, ".s32.") != NULL;
+    return columns >= 8 && columns <= 256 && columns % (integers && columns > 24 ? 16 : 8) == 0;
+}
+
+/* Registers of a thread, as setmaxnreg takes them. */
+static bool share_fits(int64_t registers) {
+    return registers >= 24 && registers <= 256 && registers % 8 == 0;
+}
+
+/* Whether a copy by tensor map has as many coordinates as its instruction has dimensions. */
+static bool coordinates_fit(mc_opcode op, const mc_operand *operand) {
+    const char *dims = strstr(mc_instructions[op].mnemonic, ".tensor.");
+    return !dims || operand->count == atoi(dims + strlen(".tensor."));
+}
+
 /* Checks what the operands have to do with each other, or with what is declared. */
 static const char *misfit(const mc_builder *b, mc_opcode op, const mc_operand *operands, size_t count) {
     if (op_destinations(op) && operands[0].kind == PTX_REG && repeats(&operands[0]))
@@ -171,6 +204,13 @@ static const char *misfit(const mc_builder *b, mc_opcode op, const mc_operand *o
             return "a misaligned offset";
     }
     if (op == OP_bar_sync && (operands[0].imm < 0 || operands[0].imm > 15)) return "no such barrier";
+    if (op_columns(op) && !columns_fit(op, op_columns(op) * length_of(&operands[0])))
+        return "no such number of columns";
+    if ((op == OP_registers_up || op == OP_registers_down) && !share_fits(operands[0].imm))
+        return "no such number of registers";
+    for (size_t i = 0; i < count; i++)
+        if (operands[i].kind == PTX_TENSOR && !coordinates_fit(op, &operands[i]))
+            return "another number of coordinates";
     if (op == OP_mov_shared && !has_shared(b, operands[1].text)) return "no such shared array";
     return NULL;
 }

@@ -8,7 +8,9 @@
  *   four moves of zero that adjoin          become one
  *
  * A sum that a loop adds to keeps its zeroing, and so does a register that a guarded load may leave as it
- * was. */
+ * was. The registers of a wgmma are neither renamed nor do they lose their moves or zeroes: it reads and
+ * writes them after it was issued, until it is waited for, so that a move out of one, or to one, is a copy of
+ * that moment. */
 #include "ptx/flow.h"
 #include <stdlib.h>
 #include <string.h>
@@ -82,9 +84,16 @@ typedef struct moves {
     bool *gone;      /* of each line */
 } moves;
 
+/* A register of a wgmma changes, or is read, at more than one moment. */
 static void count_write(void *user, const mc_line *line, int id) {
-    (void)line;
-    ((int *)user)[id]++;
+    ((int *)user)[id] += flow_is_wgmma(line) ? 2 : 1;
+}
+
+static void count_writes(const mc_builder *b, int *writes) {
+    for (size_t i = 0; i < b->line_count; i++) {
+        each_reg(b, &b->lines[i], true, count_write, writes);
+        if (flow_is_wgmma(&b->lines[i])) each_reg(b, &b->lines[i], false, count_write, writes);
+    }
 }
 
 static bool is_move(const mc_builder *b, const mc_line *line, const int *writes) {
@@ -111,7 +120,7 @@ static void rename_regs(mc_builder *b, const int *stands_for) {
    moved from, and neither changes between two reads of the other. */
 static void drop_moves(mc_builder *b, moves *m) {
     for (size_t i = 0; i <= b->reg_count; i++) m->stands_for[i] = (int)i;
-    for (size_t i = 0; i < b->line_count; i++) each_reg(b, &b->lines[i], true, count_write, m->writes);
+    count_writes(b, m->writes);
     for (size_t i = 0; i < b->line_count; i++) {
         if (!is_move(b, &b->lines[i], m->writes)) continue;
         const mc_operand *operands = line_operands(b, &b->lines[i]);
@@ -149,8 +158,10 @@ static bool is_zeroing(const mc_builder *b, const mc_line *line) {
            is_immediate(line_operands(b, line)[1], 0);
 }
 
+enum { MMA_SUM = 3 }; /* D, A, B and C, the sum that it adds to; of mma.sp its metadata is behind them */
+
 static bool is_mma(const mc_line *line) {
-    return strncmp(mc_instructions[line->op].mnemonic, "mma.sync.", 9) == 0;
+    return strncmp(mc_instructions[line->op].mnemonic, "mma.s", 5) == 0;
 }
 
 static void visit_write(void *user, const mc_line *line, int id) {
@@ -161,7 +172,7 @@ static void visit_write(void *user, const mc_line *line, int id) {
     set_add(zeroes ? z->now.zero : z->now.other, id);
 }
 
-/* The reads of an mma's last operand, the sum that it adds to, come by add_to. */
+/* The reads of the sum that an mma adds to come by read_sum. */
 static void visit_read(void *user, const mc_line *line, int id) {
     zeroing *z = user;
     (void)line;
@@ -175,25 +186,28 @@ static bool can_replace(const zeroing *z, int id) {
 
 static void read_sum(zeroing *z, const mc_line *line) {
     const mc_builder *b = z->f.b;
-    const mc_operand *sum = &line_operands(b, line)[line->operand_count - 1];
+    const mc_operand *sum = &line_operands(b, line)[MMA_SUM];
     for (int i = 0; i < operand_regs(sum); i++) {
         int id = operand_reg(b, sum, i);
         if (set_has(z->now.zero, id) && !can_replace(z, id)) set_add(z->wanted, id);
     }
 }
 
-/* LINE without its last operand. */
-static mc_line without_sum(const mc_line *line) {
-    mc_line rest = *line;
-    rest.operand_count--;
-    return rest;
+/* Visits what an mma reads beside its sum: the operands before that, and those behind. */
+static void read_factors(zeroing *z, const mc_line *line) {
+    mc_line before = *line;
+    before.operand_count = MMA_SUM;
+    each_reg(z->f.b, &before, false, visit_read, z);
+    for (size_t i = MMA_SUM + 1; i < line->operand_count; i++) {
+        const mc_operand *operand = &line_operands(z->f.b, line)[i];
+        for (int r = 0; r < operand_regs(operand); r++) visit_read(z, line, operand_reg(z->f.b, operand, r));
+    }
 }
 
 static void visit_line(zeroing *z, const mc_line *line, bool reads) {
     if (line->kind != LINE_INSTR) return;
     if (reads && is_mma(line)) {
-        mc_line rest = without_sum(line);
-        each_reg(z->f.b, &rest, false, visit_read, z);
+        read_factors(z, line);
         read_sum(z, line);
     } else if (reads) each_reg(z->f.b, line, false, visit_read, z);
     each_reg(z->f.b, line, true, visit_write, z);
@@ -247,7 +261,7 @@ static bool can_do_without(const zeroing *z, int id) {
 /* Puts ZERO into the sums of LINE that no zeroing precedes any more. Returns whether there is one. */
 static bool replace_sum(zeroing *z, const mc_line *line, int zero) {
     mc_builder *b = z->f.b;
-    const mc_operand *sum = &line_operands(b, line)[line->operand_count - 1];
+    const mc_operand *sum = &line_operands(b, line)[MMA_SUM];
     bool any = false;
     for (int i = 0; i < sum->count; i++) {
         int *id = &b->vectors[sum->first + (size_t)i];

@@ -62,6 +62,22 @@ static void negated_source(mc_builder *b) {
     selp_b32(b, "x", I(1), I(2), NOT(p));
 }
 
+static void multiply(mc_builder *b, int registers, mc_operand adds) {
+    mc_reg sums[20], desc = mov_b64(b, "desc", I(0));
+    b32_array(b, "sum", registers, sums);
+    EMIT(b, wgmma_s8, operand_vector(sums, registers), desc, desc, adds);
+    EMIT_RET(b);
+}
+static void unwritten_sums(mc_builder *b) { multiply(b, 16, I(1)); }
+static void no_such_columns(mc_builder *b) { multiply(b, 20, I(0)); }
+static void wrong_adds(mc_builder *b) { multiply(b, 16, I(2)); }
+static void no_such_registers(mc_builder *b) { EMIT(b, registers_up, I(236)); }
+
+static void wrong_coordinates(mc_builder *b) {
+    mc_reg x = mov_b32(b, "x", I(16)), map = mov_b64(b, "map", I(0));
+    EMIT(b, tma_load_2d, AT(x, 0), TENSOR(map, x, x, x), AT(x, 8));
+}
+
 static void immediate_destination(mc_builder *b) { EMIT(b, mov_b32, I(1), I(2)); }
 
 static void mask_too_wide(mc_builder *b) {
@@ -208,6 +224,11 @@ static const struct {
     {"second dynamic array", second_dynamic,
      "'two': 0 bytes, aligned to 16: there is a dynamic array already"},
     {"written again", written_again, "add_s32: writes %x, which an expression has defined"},
+    {"accumulators unwritten", unwritten_sums, "wgmma_s8: reads %sum0, which may not have been written"},
+    {"columns", no_such_columns, "wgmma_s8: no such number of columns"},
+    {"coordinates", wrong_coordinates, "tma_load_2d: another number of coordinates"},
+    {"registers", no_such_registers, "registers_up: no such number of registers"},
+    {"sum's predicate", wrong_adds, "wgmma_s8: operand 3: want predicate or immediate, got immediate"},
     {"negated source", negated_source, "selp_b32: operand 3: want predicate, got a negated predicate"},
 };
 
@@ -215,7 +236,7 @@ static void test_mistakes(void) {
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         int version;
         int registers;
-        mc_builder b = make("sm_80");
+        mc_builder b = make("sm_90a");
         mistakes[i].make(&b);
         CHECK(!builder_check(&b, &version, &registers), "%s", mistakes[i].name);
         CHECK_TEXT(b.error, mistakes[i].message);
@@ -233,6 +254,13 @@ static void test_minima(void) {
     EMIT(&b, mma_s8, V4(r), V4(r), V2(r), V4(r));
     CHECK_TEXT(b.error, "mma_s8 needs sm_80, target is sm_75");
     builder_free(&b);
+    for (int a = 0; a < 2; a++) {
+        b = make(a ? "sm_90a" : "sm_90");
+        EMIT_BARE(&b, wgmma_commit);
+        CHECK(a ? !b.error[0] : !strcmp(b.error, "wgmma_commit needs sm_90a, target is sm_90"), "%s",
+              b.error);
+        builder_free(&b);
+    }
 }
 
 /* -- What has no limit -------------------------------------------------------------------------------- */
@@ -246,14 +274,25 @@ static char *printed(mc_builder *b) {
     return text_take(&text);
 }
 
-/* A vector of eight coordinates, and its registers, are kept and printed whole. */
+/* The 128 accumulators of a wgmma are kept and printed whole. The first one writes them, and the second one
+   adds to them: they are alive between. Their number is n, which the mnemonic has. */
 static void test_long_vector(void) {
-    mc_builder b = make("sm_90");
-    mc_reg x = carried(&b, "x", I(3)), at = mov_b32(&b, "at", I(16)), map = mov_b64(&b, "map", I(0));
-    EMIT(&b, tma_load_2d, AT(at, 0), TENSOR(map, x, x, x, x, x, x, x, x), AT(at, 8));
+    mc_builder b = make("sm_90a");
+    mc_reg sums[128], desc = mov_b64(&b, "desc", I(0)), a[4];
+    int version, registers;
+    b32_array(&b, "sum", 128, sums);
+    b32_array(&b, "a", 4, a);
+    for (int i = 0; i < 4; i++) EMIT(&b, mov_b32, a[i], I(0));
+    EMIT(&b, wgmma_f16, operand_vector(sums, 128), desc, desc, I(0), I(1), I(1), I(0), I(0));
+    EMIT(&b, wgmma_a_f16, operand_vector(sums, 128), V4(a), desc, I(1), I(1), I(1), I(0));
+    EMIT(&b, wgmma_f16_sums, operand_vector(sums, 16), desc, desc, I(1), I(1), I(1), I(0), I(0));
     EMIT_RET(&b);
+    CHECK(builder_check(&b, &version, &registers) && registers == 128 + 2 + 4, "%s, %d registers", b.error,
+          registers);
     char *text = printed(&b);
-    CHECK_TEXT(text, "[%map, {%x, %x, %x, %x, %x, %x, %x, %x}], [%at+8]");
+    CHECK_TEXT(text, "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {%sum0, %sum1,");
+    CHECK_TEXT(text, "%sum126, %sum127}, {%a0, %a1, %a2, %a3}, %desc, 1, 1, 1, 0;");
+    CHECK_TEXT(text, "m64n64k16.f16.f16.f16 {%sum0,");
     free(text);
     builder_free(&b);
 }

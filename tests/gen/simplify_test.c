@@ -4,7 +4,7 @@
 #include "ptx/builder.h"
 #include <stdlib.h>
 
-static const mc_arch hopper = {.target = "sm_90", .sm = 90, .ptx_version = 78};
+static const mc_arch hopper = {.target = "sm_90a", .sm = 90, .ptx_version = 80, .wgmma = true};
 
 typedef struct operands {
     mc_reg acc[4], a[4], v[2], at;
@@ -123,6 +123,29 @@ static void moves_reversed(mc_builder *b) {
     EMIT(b, bra, TO(second));
 }
 
+/* The metadata of a sparse mma stand behind its sum, and are read like its factors. */
+static void sparse(mc_builder *b) {
+    operands o = make_operands(b);
+    mc_reg meta = carried(b, "meta", I(0));
+    zero_sums(b, &o);
+    EMIT(b, mma_sp_s8_k32, V4(o.acc), V2(o.a), V2(o.v), V4(o.acc), meta, I(0));
+    end(b, &o);
+}
+
+/* A wgmma reads A and writes its sums after it was issued. So a move to A, or out of a sum, stays. */
+static void asynchronous(mc_builder *b) {
+    mc_reg sums[4], a[4], at = mov_b64(b, "at", I(0)), desc = mov_b64(b, "desc", I(0));
+    b32_array(b, "acc", 4, sums);
+    b32_array(b, "a", 4, a);
+    mc_reg word = ldg_b32(b, "word", AT(at, 0));
+    for (int i = 0; i < 4; i++) EMIT(b, mov_b32, a[i], word);
+    EMIT(b, wgmma_a_f16, V4(sums), V4(a), desc, I(0), I(1), I(1), I(0));
+    EMIT(b, wgmma_wait, I(0));
+    mc_reg kept = mov_b32(b, "kept", sums[0]);
+    EMIT(b, stg_b32, AT(at, 0), kept);
+    EMIT_RET(b);
+}
+
 static const struct {
     const char *name;
     void (*make)(mc_builder *b);
@@ -145,6 +168,11 @@ static const struct {
       "[%at], %sum;"},
      {"%times", "%plus", "%same", "%there", "mad"}},
     {"moves reversed", moves_reversed, {"[%at], %r;"}, {"%s", "%d"}},
+    {"sparse",
+     sparse,
+     {"%meta, 0;", "{%zero_sum, %zero_sum, %zero_sum, %zero_sum}, %meta, 0;"},
+     {"%acc0, 0;"}},
+    {"asynchronous", asynchronous, {"%a3, %word;", "%kept, %acc0;"}, {"zero_sum"}},
     {"moved and written", moved_and_written, {"%old, %x;", "[%at], %old;"}, {NULL}},
 };
 

@@ -17,6 +17,7 @@ static void split(ring_feed *f) {
                              .stage_bytes = ring_window_bytes(plan),
                              .gap = ring_zero_bytes(plan),
                              .consumers = plan->base.warps,
+                             .counts = true,
                              .first = r->ring};
     note(b, "each stage's barriers: full, when its copy has arrived; empty, when %d warps have left it",
          plan->base.warps);

@@ -1,0 +1,56 @@
+#include "parts/tensor_copy.h"
+#include <stdio.h>
+
+static int sharers(const tensor_copy *c) { return c->sharers > 1 ? c->sharers : 1; }
+
+/* A part has lines of all panels where lines are rows, and whole panels where lines are k. */
+tensor_box tensor_copy_box(const shared_tile *tile, int count) {
+    int parts = tile->mn_major || count < 1 ? 1 : count;
+    return (tensor_box){tile_line(tile), tile_lines(tile) / parts};
+}
+
+static const char *named(const tensor_copy *c, const char *what, char name[MC_MAX_NAME]) {
+    snprintf(name, MC_MAX_NAME, "%s_%s", c->name, what);
+    return name;
+}
+
+void tensor_copy_begin(tensor_copy *c) {
+    mc_builder *b = c->b;
+    char name[MC_MAX_NAME];
+    mc_reg param = mov_param(b, named(c, "map_param", name), NAME(c->param));
+    c->map = cvta_param(b, named(c, "map", name), param);
+    EMIT(b, prefetch_map, AT(c->map, 0));
+    c->row = b32(b, named(c, "row", name)), c->along = b32(b, named(c, "along", name));
+    if (sharers(c) == 1) return;
+    int rows = c->tile->rows / sharers(c);
+    c->rank_rows = mul_s32(b, named(c, "part_rows", name), c->rank, I(rows));
+    c->part = mul_s32(b, named(c, "part", name), c->rank, I(tile_offset(c->tile, rows, 0)));
+    c->to = b32(b, named(c, "to", name));
+}
+
+void tensor_copy_row(const tensor_copy *c, mc_reg row) {
+    if (sharers(c) == 1) EMIT(c->b, mov_b32, c->row, row);
+    else EMIT(c->b, add_s32, c->row, row, c->rank_rows);
+}
+
+/* One copy, of a box, to TO + OFFSET. INNER is the coordinate along lines. */
+static void copy_box(const tensor_copy *c, mc_reg inner, mc_reg outer, mc_operand to, mc_reg barrier) {
+    uint32_t all = (1u << sharers(c)) - 1;
+    if (sharers(c) == 1) EMIT(c->b, tma_load_2d, to, TENSOR(c->map, inner, outer), AT(barrier, 0));
+    else EMIT(c->b, tma_multicast_2d, to, TENSOR(c->map, inner, outer), AT(barrier, 0), I(all));
+}
+
+void tensor_copy_tile(const tensor_copy *c, mc_reg k, mc_reg stage, mc_reg barrier) {
+    mc_builder *b = c->b;
+    const shared_tile *t = c->tile;
+    int panels = tile_panels(t) / (t->mn_major ? sharers(c) : 1);
+    mc_reg inner = t->mn_major ? c->row : k, outer = t->mn_major ? k : c->row, to = stage;
+    if (sharers(c) > 1) {
+        EMIT(b, add_s32, c->to, stage, c->part);
+        to = c->to;
+    }
+    for (int panel = 0; panel < panels; panel++) {
+        if (panel) EMIT(b, add_s32, c->along, inner, I(panel * tile_line(t)));
+        copy_box(c, panel ? c->along : inner, outer, AT(to, c->at + panel * tile_panel(t)), barrier);
+    }
+}

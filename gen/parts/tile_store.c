@@ -1,0 +1,134 @@
+#include "parts/tile_store.h"
+#include "parts/emit.h"
+#include "parts/fragment.h"
+#include "parts/shared_tile.h"
+
+int store_span(int columns, int bytes) {
+    int span = STORE_LINE;
+    while (columns * bytes % span) span /= 2;
+    return span;
+}
+
+static int span_of(const tile_store *s) { return store_span(s->columns, s->bytes); }
+
+/* The number by which the swizzle of a row exchanges its chunks: rows that share 128 bytes have the same. */
+static mc_reg chunk_mask(const tile_store *s, mc_reg line) {
+    return shr_u32(s->b, "c_pattern", line, I(log2_of(STORE_LINE / span_of(s))));
+}
+
+/* For stmatrix: lanes 8 i to 8 i + 7 name the rows of matrix i. Matrices 1 and 3 are rows 8 to 15, matrices 2
+   and 3 the next 8 columns: the next chunk. */
+static void place_matrices(tile_store *s) {
+    mc_builder *b = s->b;
+    mc_reg row = and_b32(b, "c_lane_row", s->lane, I(STORE_ROWS - 1));
+    mc_reg line = and_b32(b, "c_line", s->lane, I(TILE_LINES - 1));
+    mc_reg chunk = xor_b32(b, "c_chunk", shr_u32(b, "c_half", s->lane, I(4)), chunk_mask(s, line));
+    mc_reg at = mad_s32(b, "c_row_at", row, I(span_of(s)), s->slot);
+    s->at = mad_s32(b, "c_lane_at", chunk, I(TILE_CHUNK), at);
+}
+
+/* For pairs: lane 4 g + t has columns 2 t and 2 t + 1 of row g, which are half of chunk t / 2. In odd rows
+   the chunk is that of 16 columns further on. */
+static void place_pairs(tile_store *s) {
+    mc_builder *b = s->b;
+    mc_reg g = shr_u32(b, "c_line", s->lane, I(FRAG_GROUP_SHIFT)),
+           t = and_b32(b, "c_t", s->lane, I(FRAG_THREAD_MASK));
+    mc_reg chunk = xor_b32(b, "c_chunk", shr_u32(b, "c_half", t, I(1)), chunk_mask(s, g));
+    mc_reg is_odd = and_b32(b, "c_odd", g, I(1));
+    mc_reg exchanged = shl_b32(b, "c_exchanged", is_odd, I(2));
+    mc_reg place = xor_b32(b, "c_place", chunk, exchanged), low = and_b32(b, "c_low", t, I(1));
+    mc_reg at = mad_s32(b, "c_row_at", g, I(span_of(s)), s->slot);
+    mc_reg chunk_at = mad_s32(b, "c_chunk_at", place, I(TILE_CHUNK), at);
+    s->odd = setp_eq(b, "odd_row", is_odd, I(1));
+    s->at = mad_s32(b, "c_lane_at", low, I(2 * WORD), chunk_at);
+}
+
+void store_begin(tile_store *s) {
+    mc_builder *b = s->b;
+    s->map = cvta_param(b, "c_map", mov_param(b, "c_map_param", NAME(s->param)));
+    note(b, "the warp's %d slots of %d rows of C, and the lane's place in them", s->slots, STORE_ROWS);
+    s->slot = mad_s32(b, "c_slot", s->warp, I(s->slots * STORE_SLOT), s->first);
+    if (s->bytes == WORD) place_pairs(s);
+    else place_matrices(s);
+    s->copies = setp_eq(b, "copies_c", s->lane, I(0));
+    s->row = b32(b, "box_row"), s->column = b32(b, "box_column"), s->to = b32(b, "c_to");
+    b32_array(b, "put", 4, s->put);
+}
+
+/* -- A box -------------------------------------------------------------------------------------------- */
+
+/* Where the lane's element of the box lies two chunks further on for each of PAIR. */
+static mc_reg place_of(const tile_store *s, int pair) {
+    if (pair == 0) return s->at;
+    EMIT(s->b, xor_b32, s->to, s->at, I(pair * 2 * TILE_CHUNK));
+    return s->to;
+}
+
+/* SUMS has four registers for each 8 columns: (row g, columns 2 t, 2 t + 1), (row g + 8, the same). */
+static void put_matrices(const tile_store *s, const mc_reg *sums, int slot) {
+    mc_builder *b = s->b;
+    for (int pair = 0; pair < span_of(s) / (2 * TILE_CHUNK); pair++) {
+        for (int i = 0; i < 4; i++) {
+            const mc_reg *two = &sums[8 * pair + 2 * i];
+            builder_emit(b, (mc_reg){0}, s->convert, MC_OPERANDS(s->put[i], two[1], two[0]));
+        }
+        EMIT(b, stmatrix_x4, AT(place_of(s, pair), slot * STORE_SLOT), V4(s->put));
+    }
+}
+
+/* Sums of 16 bits come two in a register. */
+static void put_halves(const tile_store *s, const mc_reg *sums, int slot) {
+    for (int pair = 0; pair < span_of(s) / (2 * TILE_CHUNK); pair++)
+        EMIT(s->b, stmatrix_x4, AT(place_of(s, pair), slot * STORE_SLOT), V4(&sums[4 * pair]));
+}
+
+/* Stores a row's pairs of 8 columns from 8 J and from 8 J + 16 on. */
+static void put_pairs(const tile_store *s, const mc_reg *sums, int j, int half, int slot) {
+    mc_builder *b = s->b;
+    const mc_reg *near = &sums[4 * j + 2 * half], *far = &sums[4 * (j + 2) + 2 * half];
+    int offset = slot * STORE_SLOT + half * TILE_LINES * span_of(s);
+    for (int i = 0; i < 2; i++) {
+        EMIT(b, selp_b32, s->put[i], far[i], near[i], s->odd);
+        EMIT(b, selp_b32, s->put[2 + i], near[i], far[i], s->odd);
+    }
+    EMIT(b, sts_v2, AT(place_of(s, j), offset), V2(s->put));
+    EMIT(b, sts_v2, AT(place_of(s, j + 2), offset), V2(s->put + 2));
+}
+
+static void put_box(const tile_store *s, const mc_reg *sums, int slot) {
+    if (s->convert == OP_mov_b32 && s->bytes != WORD) put_halves(s, sums, slot);
+    else if (s->bytes != WORD) put_matrices(s, sums, slot);
+    else
+        for (int j = 0; j < 2; j++)
+            for (int half = 0; half < 2; half++) put_pairs(s, sums, j, half, slot);
+}
+
+static void copy_box(const tile_store *s, int slot) {
+    mc_builder *b = s->b;
+    EMIT_BARE(b, fence_async_shared);
+    EMIT(b, bar_warp_sync, H(0xffffffff));
+    EMIT_IF(b, s->copies, tma_store_2d, TENSOR(s->map, s->column, s->row), AT(s->slot, slot * STORE_SLOT));
+    builder_emit(b, s->copies, OP_bulk_commit, NULL, 0);
+}
+
+void store_tile(const tile_store *s, const mc_reg *sums, mc_reg row, int offset, mc_reg column) {
+    mc_builder *b = s->b;
+    int line = span_of(s) / s->bytes, boxes = s->columns / line;
+    bool halves = s->convert == OP_mov_b32 && s->bytes != WORD;
+    int box_sums = line / 8 * (halves ? 2 : 4);
+    EMIT(b, add_s32, s->row, row, s->warp_row);
+    if (offset) EMIT(b, add_s32, s->row, s->row, I(offset));
+    for (int box = 0; box < boxes; box++) {
+        int slot = box % s->slots;
+        note(b, "columns %d to %d, through slot %d, which its copy before has read", box * line,
+             box * line + line - 1, slot);
+        if (box) EMIT(b, add_s32, s->column, column, I(box * line));
+        else EMIT(b, mov_b32, s->column, column);
+        EMIT_IF(b, s->copies, bulk_wait_read, I(box == 0 && boxes % s->slots ? 0 : s->slots - 1));
+        EMIT(b, bar_warp_sync, H(0xffffffff));
+        put_box(s, &sums[box * box_sums], slot);
+        copy_box(s, slot);
+    }
+}
+
+void store_end(const tile_store *s) { EMIT_IF(s->b, s->copies, bulk_wait_read, I(0)); }

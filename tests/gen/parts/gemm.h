@@ -1,0 +1,47 @@
+/* A whole kernel made of the parts for asynchronous tensor cores (gen/parts: roles, pipeline, tensor_copy,
+ * shared_tile, warpgroup, tile_store, schedule): C [m][n] = A [m][k] B, where B lies as [n][k], or as [k][n]. The
+ * thread blocks stay and take tiles of C in turn. It is there for the parts' tests, and it shows how they go
+ * together. */
+#ifndef TESTS_GEN_PARTS_GEMM_H
+#define TESTS_GEN_PARTS_GEMM_H
+
+#include "parts/tensor_copy.h"
+#include "parts/warpgroup.h"
+#include "text/text.h"
+
+typedef struct gemm_config {
+    const char *name;
+    const char *lhs, *rhs, *sums; /* a wgmma_form */
+    const char *out;              /* "f32", "s32", "f16": of f32 sums, or of f16 sums as they are */
+    int tile_m, tile_n;           /* of C; of a thread block, with turns of a consumer */
+    int stages, consumers;
+    int cluster;      /* thread blocks one below the other, which share B; 0: there is none */
+    bool turns;       /* two consumers take tiles in turn (ping-pong); else they share them */
+    bool a_registers; /* A goes through registers */
+    bool b_mn_major;  /* B lies as [k][n] */
+    bool sparse;      /* A is 2:4 sparse: it lies as [m][k / 2], with metadata as [m][k / 8] bytes */
+    bool direct;      /* C is stored from registers */
+} gemm_config;
+
+/* Bytes of a row of A, and of B, that a stage has; the rows are as long as the widest swizzle. */
+enum { GEMM_SPAN = 128, GEMM_GROUP = 4, GEMM_SLOTS = 2 };
+
+extern const gemm_config gemm_goldens[];
+extern const size_t gemm_golden_count;
+
+/* Configuration INDEX of a sweep over types, tiles of 64 to 256 columns, 2 to 6 stages, clusters, and ways to share
+   tiles. Its name stays until the next call. False: there are no more. */
+bool gemm_of_sweep(size_t index, gemm_config *c);
+
+shared_tile gemm_lhs(const gemm_config *c);
+shared_tile gemm_rhs(const gemm_config *c);
+int gemm_out_bytes(const gemm_config *c);
+/* Bytes of dynamic shared memory, and threads. */
+int gemm_shared(const gemm_config *c);
+int gemm_threads(const gemm_config *c);
+
+/* The kernel as PTX with the entry NAME; NULL: the builder found a mistake, which is on stderr. Its parameters
+ * are c and e (u64), m, n, k and ldc (s32), and the tensor maps a_map, b_map and c_map. */
+char *gemm_ptx(const gemm_config *c, const char *name);
+
+#endif

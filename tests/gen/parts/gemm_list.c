@@ -1,0 +1,83 @@
+#include "gemm.h"
+#include <stdio.h>
+
+#define F16 .lhs = "f16", .rhs = "f16", .sums = "f32"
+
+const gemm_config gemm_goldens[] = {
+    {"gemm_cooperative", F16, .out = "f16", .tile_m = 128, .tile_n = 256, .stages = 4, .consumers = 2},
+    {"gemm_cluster", F16, .out = "f16", .tile_m = 128, .tile_n = 256, .stages = 4, .consumers = 2,
+     .cluster = 2},
+    {"gemm_turns", F16, .out = "f32", .tile_m = 64, .tile_n = 128, .stages = 5, .consumers = 2,
+     .turns = true},
+    {"gemm_direct", F16, .out = "f32", .tile_m = 128, .tile_n = 96, .stages = 3, .consumers = 1,
+     .direct = true},
+    {"gemm_registers", F16, .out = "f16", .tile_m = 128, .tile_n = 128, .stages = 4, .consumers = 2,
+     .a_registers = true},
+    {"gemm_mn_major", F16, .out = "f16", .tile_m = 128, .tile_n = 192, .stages = 4, .consumers = 2,
+     .b_mn_major = true},
+    {"gemm_s8", .lhs = "s8", .rhs = "s8", .sums = "s32", .out = "s32", .tile_m = 128, .tile_n = 128,
+     .stages = 4, .consumers = 2},
+    {"gemm_sparse", F16, .out = "f16", .tile_m = 128, .tile_n = 128, .stages = 4, .consumers = 2,
+     .sparse = true},
+};
+const size_t gemm_golden_count = sizeof gemm_goldens / sizeof *gemm_goldens;
+
+/* -- The sweep ---------------------------------------------------------------------------------------- */
+
+/* What a configuration of the sweep multiplies, and how. */
+typedef struct kind {
+    const char *name, *lhs, *rhs, *sums, *out;
+    bool turns, a_registers, b_mn_major, sparse;
+} kind;
+
+static const kind kinds[] = {
+    {"f16", "f16", "f16", "f32", "f16", .turns = false},
+    {"f16_turns", "f16", "f16", "f32", "f16", .turns = true},
+    {"f16_f32", "f16", "f16", "f32", "f32", .turns = false},
+    {"f16_sums", "f16", "f16", "f16", "f16", .turns = false},
+    {"bf16_mn", "bf16", "bf16", "f32", "f32", .b_mn_major = true},
+    {"tf32", "tf32", "tf32", "f32", "f32", .turns = true},
+    {"e4m3", "e4m3", "e4m3", "f32", "f16", .turns = false},
+    {"e5m2_e4m3", "e5m2", "e4m3", "f32", "f32", .a_registers = true},
+    {"s8_u8", "s8", "u8", "s32", "s32", .turns = false},
+    {"u8", "u8", "u8", "s32", "s32", .a_registers = true},
+    {"f16_registers_mn", "f16", "f16", "f32", "f16", .a_registers = true, .b_mn_major = true},
+    {"f16_sparse", "f16", "f16", "f32", "f32", .sparse = true},
+    {"s8_sparse", "s8", "s8", "s32", "s32", .sparse = true},
+    {"e4m3_sparse_turns", "e4m3", "e5m2", "f32", "f16", .sparse = true, .turns = true},
+    {"bf16_sparse_registers", "bf16", "bf16", "f32", "f32", .sparse = true, .a_registers = true},
+    {"tf32_sparse", "tf32", "tf32", "f32", "f32", .sparse = true},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static const int columns[] = {64, 96, 128, 160, 192, 224, 256};
+enum { COLUMNS = sizeof columns / sizeof *columns, SHARED = 227 << 10 };
+
+/* Tile sizes in every kind; stages and clusters go round. */
+bool gemm_of_sweep(size_t index, gemm_config *c) {
+    static char name[64];
+    if (index >= KINDS * COLUMNS) return false;
+    const kind *of = &kinds[index / COLUMNS];
+    int n = columns[index % COLUMNS], stages = 2 + (int)(index % 5);
+    *c = (gemm_config){.name = name,
+                       .lhs = of->lhs,
+                       .rhs = of->rhs,
+                       .sums = of->sums,
+                       .out = of->out,
+                       .tile_m = of->turns && index % 2 ? 64 : 128,
+                       .tile_n = n,
+                       .stages = stages,
+                       .consumers = 2,
+                       .cluster = index % 3 == 1 ? 2 : 0,
+                       .turns = of->turns,
+                       .a_registers = of->a_registers,
+                       .b_mn_major = of->b_mn_major,
+                       .sparse = of->sparse};
+    if (c->turns && (n > 128 || c->sparse)) c->tile_m = 64; /* metadata are those of 64 rows */
+    if (c->b_mn_major && n % 128) c->cluster = 0;           /* a part has whole panels */
+    if (c->b_mn_major && n % 64) c->tile_n = n - 32;
+    while (gemm_shared(c) > SHARED) c->stages--;
+    snprintf(name, sizeof name, "%s_%dx%d_s%d%s", of->name, c->tile_m, c->tile_n, c->stages,
+             c->cluster ? "_c2" : "");
+    return true;
+}

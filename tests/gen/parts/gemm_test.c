@@ -1,0 +1,324 @@
+/* The kernels of gemm.c compute what they should, on the simulator in several orders of warps and of landing, or on
+ * the devices that the arguments name. Values are small integers, so that every sum is exact. What lies around C
+ * stays as it was. */
+#include "check.h"
+#include "gemm.h"
+#include "mcrt_internal.h"
+#include "parts/tile_store.h"
+#include <stdlib.h>
+
+typedef struct problem {
+    int m, n, k, blocks; /* blocks: of the grid */
+} problem;
+
+enum { LARGEST = 2, POISON = 0xa5 };
+
+static uint32_t state = 1;
+static unsigned next_random(unsigned below) {
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) % below;
+}
+
+static int up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+/* -- Elements ----------------------------------------------------------------------------------------- */
+
+/* 1 and 2 as each type has them, its sign, and whether -1 is ~1 + 1. */
+static const struct element {
+    const char *name;
+    int bytes;
+    uint32_t one, two, sign;
+} elements[] = {{"f16", 2, 0x3c00, 0x4000, 0x8000},
+                {"bf16", 2, 0x3f80, 0x4000, 0x8000},
+                {"tf32", 4, 0x3f800000, 0x40000000, 0x80000000},
+                {"e4m3", 1, 0x38, 0x40, 0x80},
+                {"e5m2", 1, 0x3c, 0x40, 0x80},
+                {"s8", 1, 1, 2, 0},
+                {"u8", 1, 1, 2, 0}};
+
+static const struct element *element_of(const char *name) {
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
+        if (strcmp(elements[i].name, name) == 0) return &elements[i];
+    return NULL;
+}
+
+static uint32_t encoded(const struct element *e, int value) {
+    uint32_t magnitude = abs(value) == 2 ? e->two : value ? e->one : 0;
+    return value < 0 ? (e->sign ? magnitude | e->sign : 0u - magnitude) : magnitude;
+}
+
+static int random_value(const struct element *e) {
+    int value = (int)next_random(2 * LARGEST + 1) - LARGEST;
+    return strcmp(e->name, "u8") ? value : abs(value);
+}
+
+/* An integer of at most 2048 in magnitude as f16. */
+static uint16_t half_of(int64_t value) {
+    int64_t magnitude = value < 0 ? -value : value;
+    unsigned exponent = 25;
+    if (!magnitude) return 0;
+    while (magnitude < 1024) magnitude *= 2, exponent--;
+    while (magnitude >= 2048) magnitude /= 2, exponent++;
+    return (uint16_t)((value < 0 ? 0x8000u : 0u) | exponent << 10 | ((unsigned)magnitude & 1023));
+}
+
+/* -- Matrices ----------------------------------------------------------------------------------------- */
+
+/* Integers, and the same as the type has them, ROWS rows that lie LD elements apart. */
+typedef struct matrix {
+    int rows, columns, ld, bytes;
+    int8_t *values;
+    unsigned char *data;
+    uint64_t at; /* on the device */
+} matrix;
+
+static void put(matrix *m, int row, int column, uint32_t bits) {
+    memcpy(m->data + ((size_t)row * (size_t)m->ld + (size_t)column) * (size_t)m->bytes, &bits,
+           (size_t)m->bytes);
+}
+
+static matrix make_matrix(const struct element *e, int rows, int columns) {
+    matrix m = {.rows = rows, .columns = columns, .ld = up(columns, 16 / e->bytes), .bytes = e->bytes};
+    m.values = malloc((size_t)rows * (size_t)columns);
+    m.data = malloc((size_t)rows * (size_t)m.ld * (size_t)m.bytes);
+    memset(m.data, POISON, (size_t)rows * (size_t)m.ld * (size_t)m.bytes);
+    for (int i = 0; i < rows * columns; i++) {
+        m.values[i] = (int8_t)random_value(e);
+        put(&m, i / columns, i % columns, encoded(e, m.values[i]));
+    }
+    return m;
+}
+
+static void free_matrix(matrix *m) {
+    free(m->values);
+    free(m->data);
+}
+
+/* Of each 2 of a row of DENSE, one stays, which is the first one or the second one. */
+static matrix compress_pairs(const struct element *e, matrix *dense, unsigned char *meta) {
+    matrix sparse = make_matrix(e, dense->rows, dense->columns / 2);
+    for (int place = 0; place < dense->rows * dense->columns / 2; place++) {
+        int second = (int)next_random(2), nibble = second ? 0xe : 0x4;
+        put(&sparse, place / sparse.columns, place % sparse.columns,
+            encoded(e, dense->values[2 * place + second]));
+        dense->values[2 * place + !second] = 0;
+        meta[place / 2] = (unsigned char)(place % 2 ? meta[place / 2] | nibble << 4 : nibble);
+    }
+    return sparse;
+}
+
+/* Of each 4 of a row of DENSE, two stay. Returns these, and in META their places: 4 bits for each two. */
+static matrix compress(const struct element *e, matrix *dense, unsigned char *meta) {
+    matrix sparse = make_matrix(e, dense->rows, dense->columns / 2);
+    for (int row = 0; row < dense->rows; row++)
+        for (int group = 0; group < dense->columns / 4; group++) {
+            int first = (int)next_random(3), second = first + 1 + (int)next_random((unsigned)(3 - first));
+            int8_t *values = dense->values + (size_t)row * (size_t)dense->columns + 4 * group;
+            for (int i = 0; i < 4; i++)
+                if (i != first && i != second) values[i] = 0;
+            put(&sparse, row, 2 * group, encoded(e, values[first]));
+            put(&sparse, row, 2 * group + 1, encoded(e, values[second]));
+            int nibble = first | second << 2, place = row * dense->columns / 4 + group;
+            meta[place / 2] = (unsigned char)(place % 2 ? meta[place / 2] | nibble << 4 : nibble);
+        }
+    return sparse;
+}
+
+/* -- A launch ----------------------------------------------------------------------------------------- */
+
+typedef struct run {
+    const gemm_config *c;
+    problem p;
+    mc_device *device;
+    mc_diag *diag;
+    char what[160];
+    matrix a, b; /* a: all of its values, also where the kernel gets the nonzeros */
+    matrix packed;
+    unsigned char *c_data, *meta;
+    uint64_t c_at, meta_at;
+    int ldc;
+} run;
+
+static bool is_ok(run *r, mc_status status) {
+    CHECK(status == MC_OK, "%s: %s", r->what, mc_diag_text(r->diag));
+    mc_diag_clear(r->diag);
+    return status == MC_OK;
+}
+
+static uint64_t upload(run *r, const void *data, size_t bytes) {
+    uint64_t at = 0;
+    is_ok(r, mc_device_alloc(r->device, bytes, &at, r->diag));
+    is_ok(r, mc_device_write(r->device, at, data, bytes, r->diag));
+    return at;
+}
+
+static size_t bytes_of(const matrix *m) { return (size_t)m->rows * (size_t)m->ld * (size_t)m->bytes; }
+static size_t c_bytes(const run *r) {
+    return (size_t)(r->p.m + 1) * (size_t)r->ldc * (size_t)gemm_out_bytes(r->c);
+}
+
+static mc_tensor_map map_of(run *r, uint64_t at, int bytes, int rows, int columns, int ld, tensor_box box,
+                            int span) {
+    static const mc_type types[] = {[1] = MC_S8, [2] = MC_S16, [4] = MC_S32};
+    static const mc_swizzle swizzles[] = {
+        [1] = MC_SWIZZLE_NONE, [2] = MC_SWIZZLE_32B, [4] = MC_SWIZZLE_64B, [8] = MC_SWIZZLE_128B};
+    mc_tensor_map map = {{0}};
+    mc_tensor t = {.type = types[bytes], .rank = 2, .address = at, .swizzle = swizzles[span / 16]};
+    t.dims[0] = (uint64_t)columns, t.dims[1] = (uint64_t)rows;
+    t.strides[0] = (uint64_t)ld * (uint64_t)bytes;
+    t.box[0] = (unsigned)box.inner, t.box[1] = (unsigned)box.outer;
+    is_ok(r, mc_device_tensor_map(r->device, &t, &map, r->diag));
+    return map;
+}
+
+static mc_tensor_map operand_map(run *r, const matrix *m, shared_tile tile, int sharers) {
+    return map_of(r, m->at, m->bytes, m->rows, m->columns, m->ld, tensor_copy_box(&tile, sharers), tile.span);
+}
+
+static bool launch(run *r) {
+    const gemm_config *c = r->c;
+    int bytes = gemm_out_bytes(c), span = store_span(c->tile_n, bytes);
+    mc_tensor_map a = operand_map(r, c->sparse ? &r->packed : &r->a, gemm_lhs(c), 1);
+    mc_tensor_map b = operand_map(r, &r->b, gemm_rhs(c), c->cluster);
+    mc_tensor_map to =
+        map_of(r, r->c_at, bytes, r->p.m, r->p.n, r->ldc, (tensor_box){span / bytes, STORE_ROWS}, span);
+    mc_launch l = {.grid = {(unsigned)r->p.blocks, 1, 1},
+                   .block = {(unsigned)gemm_threads(c), 1, 1},
+                   .shared_dynamic = (unsigned)gemm_shared(c),
+                   .values = {r->c_at, r->meta_at, (unsigned)r->p.m, (unsigned)r->p.n, (unsigned)r->p.k,
+                              (unsigned)r->ldc},
+                   .maps = {[6] = &a, [7] = &b, [8] = &to},
+                   .count = 9};
+    char *text = gemm_ptx(c, "gemm");
+    mc_module *module = NULL;
+    bool good = text && is_ok(r, mc_module_load(r->device, text, "gemm", &module, r->diag));
+    good = good && is_ok(r, mc_module_launch(module, &l, r->diag));
+    if (module) mc_module_unload(module);
+    free(text);
+    return good;
+}
+
+/* -- What is right ------------------------------------------------------------------------------------ */
+
+static int64_t value_of_b(const run *r, int k, int column) {
+    return r->c->b_mn_major ? r->b.values[(size_t)k * (size_t)r->p.n + (size_t)column]
+                            : r->b.values[(size_t)column * (size_t)r->p.k + (size_t)k];
+}
+
+static uint32_t expected(const run *r, int row, int column) {
+    int64_t sum = 0;
+    for (int k = 0; k < r->p.k; k++) sum += r->a.values[row * r->p.k + k] * value_of_b(r, k, column);
+    float real = (float)sum;
+    uint32_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    return strcmp(r->c->out, "f16") == 0   ? half_of(sum)
+           : strcmp(r->c->out, "s32") == 0 ? (uint32_t)sum
+                                           : bits;
+}
+
+/* Compares C, a line that is too long, and the line behind it. */
+static void compare(run *r) {
+    int bytes = gemm_out_bytes(r->c), wrong = 0;
+    is_ok(r, mc_device_read(r->device, r->c_at, r->c_data, c_bytes(r), r->diag));
+    for (int row = 0; row <= r->p.m; row++)
+        for (int column = 0; column < r->ldc; column++) {
+            uint32_t got = 0, want = 0;
+            bool inside = row < r->p.m && column < r->p.n;
+            memcpy(&got, r->c_data + ((size_t)row * (size_t)r->ldc + (size_t)column) * (size_t)bytes,
+                   (size_t)bytes);
+            if (inside) want = expected(r, row, column);
+            else memset(&want, POISON, (size_t)bytes);
+            if (got != want && wrong++ < 3)
+                CHECK(false, "%s: C[%d][%d] is 0x%x, want 0x%x", r->what, row, column, got, want);
+        }
+    CHECK(wrong == 0, "%s: %d elements", r->what, wrong);
+}
+
+/* -- Runs --------------------------------------------------------------------------------------------- */
+
+static void make_operands(run *r) {
+    const struct element *lhs = element_of(r->c->lhs), *rhs = element_of(r->c->rhs);
+    r->a = make_matrix(lhs, r->p.m, r->p.k);
+    r->b = r->c->b_mn_major ? make_matrix(rhs, r->p.k, r->p.n) : make_matrix(rhs, r->p.n, r->p.k);
+    r->meta = calloc((size_t)r->p.m, (size_t)r->p.k / 4 + 1);
+    if (r->c->sparse) r->packed = (lhs->bytes == 4 ? compress_pairs : compress)(lhs, &r->a, r->meta);
+    r->ldc = up(r->p.n + 3, 16 / gemm_out_bytes(r->c));
+    r->c_data = malloc(c_bytes(r));
+    memset(r->c_data, POISON, c_bytes(r));
+    r->a.at = upload(r, r->a.data, bytes_of(&r->a));
+    r->b.at = upload(r, r->b.data, bytes_of(&r->b));
+    r->meta_at = upload(r, r->meta, (size_t)r->p.m * (size_t)(r->p.k / 4 + 1));
+    if (r->c->sparse) r->packed.at = upload(r, r->packed.data, bytes_of(&r->packed));
+    r->c_at = upload(r, r->c_data, c_bytes(r));
+}
+
+static void free_operands(run *r) {
+    uint64_t places[] = {r->a.at, r->b.at, r->meta_at, r->packed.at, r->c_at};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i]) mc_device_free(r->device, places[i]);
+    free_matrix(&r->a);
+    free_matrix(&r->b);
+    free_matrix(&r->packed);
+    free(r->c_data);
+    free(r->meta);
+}
+
+static void run_one(const char *device, const gemm_config *c, problem p) {
+    run r = {.c = c, .p = p, .diag = mc_diag_create()};
+    snprintf(r.what, sizeof r.what, "%s on %s, %d x %d x %d, %d blocks", c->name, device, p.m, p.n, p.k,
+             p.blocks);
+    if (is_ok(&r, mc_device_open(device, &r.device, r.diag))) {
+        make_operands(&r);
+        if (launch(&r)) compare(&r);
+        free_operands(&r);
+        mc_device_close(r.device);
+    }
+    mc_diag_destroy(r.diag);
+}
+
+/* n is a multiple of 16 bytes of C (tile_store.h). Tiles at C's edges, stages that are more than k has, several tiles a thread block. */
+static const problem problems[] = {{200, 328, 200, 2}, {64, 64, 8, 2}, {129, 264, 328, 4}};
+static const problem sparse_problems[] = {{200, 328, 256, 2}, {64, 64, 256, 2}, {129, 264, 768, 4}};
+
+/* The sweep is dealt to as many devices. */
+enum { PROBLEMS = sizeof problems / sizeof *problems, SWEEP_SHARE = 3 };
+
+static void run_config(const char *device, const gemm_config *c) {
+    for (size_t i = 0; i < PROBLEMS; i++) run_one(device, c, c->sparse ? sparse_problems[i] : problems[i]);
+}
+
+/* Each configuration of the sweep once, with one of the problems. */
+static void run_sweep(const char *device, size_t first) {
+    gemm_config c;
+    for (size_t i = first; gemm_of_sweep(i, &c); i += SWEEP_SHARE)
+        run_one(device, &c, (c.sparse ? sparse_problems : problems)[i / SWEEP_SHARE % PROBLEMS]);
+}
+
+/* Whether DEVICE is there, and of capability 9.0 if it is a GPU. */
+static bool is_there(const char *name) {
+    mc_diag *diag = mc_diag_create();
+    mc_device *device = NULL;
+    bool good = mc_device_open(name, &device, diag) == MC_OK;
+    int capability = good ? mc_device_get_info(device)->capability : 0;
+    if (good) mc_device_close(device);
+    mc_diag_destroy(diag);
+    return good && (capability == 0 || capability == 90);
+}
+
+int main(int argc, char **argv) {
+    static const char *const orders[] = {"sim:landing=first", "sim:reversed:landing=last", "sim:seed=1"};
+    if (argc > 1 && !is_there(argv[1])) {
+        printf("SKIPPED: no %s of compute capability 9.0\n", argv[1]);
+        return 77;
+    }
+    for (size_t i = 0; i < gemm_golden_count; i++) {
+        for (int d = 1; d < argc; d++) run_config(argv[d], &gemm_goldens[i]);
+        for (size_t d = 0; argc < 2 && d < sizeof orders / sizeof *orders; d++)
+            run_config(orders[d], &gemm_goldens[i]);
+    }
+    for (size_t i = 0; i < SWEEP_SHARE; i++) {
+        for (int d = 1; d < argc; d++) run_sweep(argv[d], i);
+        if (argc < 2) run_sweep(orders[i], i);
+    }
+    return check_end();
+}
