@@ -70,7 +70,9 @@ static const char *const verbs[] = {[SIM_READ] = "reads", [SIM_WRITE] = "writes"
 static uint32_t phases_known(const struct sim_warp *warp, const struct sim_block *owner, int lane,
                              int mbarrier) {
     if (owner == warp->block) return sim_view_phases(warp, lane, mbarrier);
-    return sim_cluster_phases(warp, owner, mbarrier);
+    const uint32_t waited = sim_cluster_phases(warp, owner, mbarrier),
+                   far = sim_view_far_phases(warp, lane, owner->rank, mbarrier);
+    return waited > far ? waited : far;
 }
 
 /* A load's bytes are there for those who know that the phase which it completed is over. */

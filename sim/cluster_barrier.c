@@ -31,8 +31,8 @@ void sim_cluster_barrier_start(struct sim_cluster *c) {
 
 /* -- Knowledge ---------------------------------------------------------------------------------------- */
 
-static void raise(uint32_t to[SIM_MAX_WARPS], const uint32_t from[SIM_MAX_WARPS], int warps) {
-    for (int i = 0; i < warps; i++)
+static void raise(uint32_t *to, const uint32_t *from, int count) {
+    for (int i = 0; i < count; i++)
         if (to[i] < from[i]) to[i] = from[i];
 }
 
@@ -78,7 +78,10 @@ static void share_far(const struct sim_cluster *c, struct sim_cluster_phase *pha
         for (unsigned i = 0; i < c->count; i++) raise(phase->seen[r], phase->view[i].far.seen[r], warps);
     for (unsigned i = 0; i < c->count; i++) {
         phase->view[i].far.any = true;
-        for (unsigned r = 0; r < c->count; r++) raise(phase->view[i].far.seen[r], phase->seen[r], warps);
+        for (unsigned r = 0; r < c->count; r++) {
+            raise(phase->view[i].far.seen[r], phase->seen[r], warps);
+            raise(phase->view[i].far.phases[r], phase->view[r].by[SIM_PROXY_GENERIC].phases, SIM_MAX_MBARRIERS);
+        }
     }
 }
 

@@ -41,8 +41,10 @@ void sim_known_join(struct sim_known *to, const struct sim_known *from) {
 static void join_far(struct sim_far *to, const struct sim_far *from) {
     if (!from->any) return;
     to->any = true;
-    for (int rank = 0; rank < SIM_MAX_CLUSTER; rank++)
+    for (int rank = 0; rank < SIM_MAX_CLUSTER; rank++) {
         for (int i = 0; i < SIM_MAX_WARPS; i++) raise(&to->seen[rank][i], from->seen[rank][i]);
+        for (int i = 0; i < SIM_MAX_MBARRIERS; i++) raise(&to->phases[rank][i], from->phases[rank][i]);
+    }
 }
 
 void sim_view_join(struct sim_view *to, const struct sim_view *from) {
@@ -96,6 +98,10 @@ void sim_view_release_to(struct sim_warp *warp, uint32_t mask, const struct sim_
         raise(&into->by[SIM_PROXY_GENERIC].all[i], mine.far.seen[owner->rank][i]);
         raise(&mine.far.seen[warp->block->rank][i], known->all[i]);
         raise(&mine.far.seen[warp->block->rank][i], known->some[i]);
+    }
+    for (int i = 0; i < SIM_MAX_MBARRIERS; i++) {
+        raise(&into->by[SIM_PROXY_GENERIC].phases[i], mine.far.phases[owner->rank][i]);
+        raise(&mine.far.phases[warp->block->rank][i], known->phases[i]);
     }
     mine.far.any = true;
     join_far(&into->far, &mine.far);
@@ -196,6 +202,10 @@ const struct sim_blocks *sim_view_blocks(const struct sim_warp *warp, int lane) 
 
 uint32_t sim_view_far(const struct sim_warp *warp, int lane, unsigned rank, unsigned of) {
     return view_of(warp, lane)->far.seen[rank][of];
+}
+
+uint32_t sim_view_far_phases(const struct sim_warp *warp, int lane, unsigned rank, int mbarrier) {
+    return view_of(warp, lane)->far.phases[rank][mbarrier];
 }
 
 uint32_t sim_view_most_far(const struct sim_warp *warp, unsigned rank, int of) {

@@ -26,11 +26,13 @@ struct sim_known {
 /* What is known to a thread, and what of it the async proxy sees in shared and in global memory. */
 enum sim_proxy { SIM_PROXY_GENERIC, SIM_PROXY_ASYNC_SHARED, SIM_PROXY_ASYNC_GLOBAL, SIM_PROXIES };
 
-/* Of the cluster's other blocks: their warps' accesses, by rank, up to which clock. Of lanes that made something known
-   without the others of their warp, the whole warp counts. */
+/* Of the cluster's other blocks, by rank: their warps' accesses, up to which clock, and how many phases of their
+   mbarriers were seen to complete. Of lanes that made something known without the others of their warp, the whole
+   warp counts. */
 struct sim_far {
     bool any;
     uint32_t seen[SIM_MAX_CLUSTER][SIM_MAX_WARPS];
+    uint32_t phases[SIM_MAX_CLUSTER][SIM_MAX_MBARRIERS];
 };
 
 struct sim_view {
@@ -77,6 +79,8 @@ const struct sim_blocks *sim_view_blocks(const struct sim_warp *warp, int lane);
 /* Up to which clock LANE, or the lane that knows most, is ordered after a warp of another block. */
 uint32_t sim_view_far(const struct sim_warp *warp, int lane, unsigned rank, unsigned of);
 uint32_t sim_view_most_far(const struct sim_warp *warp, unsigned rank, int of);
+/* How many phases of an mbarrier of the block of RANK, another one, LANE knows to have completed. */
+uint32_t sim_view_far_phases(const struct sim_warp *warp, int lane, unsigned rank, int mbarrier);
 /* How many phases of an mbarrier LANE knows to have completed. */
 uint32_t sim_view_phases(const struct sim_warp *warp, int lane, int mbarrier);
 
