@@ -107,7 +107,8 @@ static void copy_box(const tile_store *s, int slot) {
     mc_builder *b = s->b;
     EMIT_BARE(b, fence_async_shared);
     EMIT(b, bar_warp_sync, H(0xffffffff));
-    EMIT_IF(b, s->copies, tma_store_2d, TENSOR(s->map, s->column, s->row), AT(s->slot, slot * STORE_SLOT));
+    builder_emit(b, s->copies, s->adds ? OP_tma_add_2d : OP_tma_store_2d,
+                 MC_OPERANDS(TENSOR(s->map, s->column, s->row), AT(s->slot, slot * STORE_SLOT)));
     builder_emit(b, s->copies, OP_bulk_commit, NULL, 0);
 }
 

@@ -24,8 +24,9 @@ typedef struct tile_store {
     int columns;       /* of the warpgroup's tile; of 2 bytes a multiple of 16, of 4 bytes of 32 */
     int bytes;         /* of an element: 4, sums as they are, or 2 */
     mc_opcode convert; /* of 2 bytes: two f32 to a register; OP_mov_b32: sums have two f16 each */
-    int slots;         /* of a warp: 1 or 2 */
-    mc_reg first;      /* the shared address of the thread block's slots, at a multiple of 1024 */
+    bool adds;    /* to what C has, in the tensor map's type: for products that several thread blocks share */
+    int slots;    /* of a warp: 1 or 2 */
+    mc_reg first; /* the shared address of the thread block's slots, at a multiple of 1024 */
     mc_reg warp, lane, warp_row;
 
     mc_reg map, at;     /* where the lane's first element lies in slot 0 */

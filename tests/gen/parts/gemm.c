@@ -13,7 +13,11 @@ static const wgmma_form *form_of(const gemm_config *c) { return wgmma_form_of(c-
 
 shared_tile gemm_lhs(const gemm_config *c) {
     int bytes = form_of(c)->bytes;
-    return (shared_tile){.rows = c->tile_m, .k = GEMM_SPAN / bytes, .bytes = bytes, .span = GEMM_SPAN};
+    return (shared_tile){.rows = c->tile_m,
+                         .k = GEMM_K / bytes,
+                         .bytes = bytes,
+                         .span = c->span ? c->span : GEMM_K,
+                         .mn_major = c->a_mn_major};
 }
 
 shared_tile gemm_rhs(const gemm_config *c) {
@@ -172,6 +176,7 @@ static void begin_store(consumer *w) {
                             .columns = g->c->tile_n,
                             .bytes = gemm_out_bytes(g->c),
                             .convert = convert_of(g->c),
+                            .adds = g->c->adds,
                             .slots = GEMM_SLOTS,
                             .warp = g->roles.warp,
                             .lane = g->roles.lane,

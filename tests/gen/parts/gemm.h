@@ -15,16 +15,18 @@ typedef struct gemm_config {
     const char *out;              /* "f32", "s32", "f16": of f32 sums, or of f16 sums as they are */
     int tile_m, tile_n;           /* of C; of a thread block, with turns of a consumer */
     int stages, consumers;
-    int cluster;      /* thread blocks one below the other, which share B; 0: there is none */
-    bool turns;       /* two consumers take tiles in turn (ping-pong); else they share them */
-    bool a_registers; /* A goes through registers */
-    bool b_mn_major;  /* B lies as [k][n] */
-    bool sparse;      /* A is 2:4 sparse: it lies as [m][k / 2], with metadata as [m][k / 8] bytes */
-    bool direct;      /* C is stored from registers */
+    int cluster;                 /* thread blocks one below the other, which share B; 0: there is none */
+    bool turns;                  /* two consumers take tiles in turn (ping-pong); else they share them */
+    bool a_registers;            /* A goes through registers */
+    bool a_mn_major, b_mn_major; /* A lies as [k][m], B as [k][n] */
+    int span;                    /* of the swizzle of A and B: 64, 32, 16 for none; 0: 128 */
+    bool sparse; /* A is 2:4 sparse: it lies as [m][k / 2], with metadata as [m][k / 8] bytes */
+    bool direct; /* C is stored from registers */
+    bool adds;   /* C += A B */
 } gemm_config;
 
-/* Bytes of a row of A, and of B, that a stage has; the rows are as long as the widest swizzle. */
-enum { GEMM_SPAN = 128, GEMM_GROUP = 4, GEMM_SLOTS = 2 };
+/* GEMM_K: bytes of a row of A that a stage has. */
+enum { GEMM_K = 128, GEMM_GROUP = 4, GEMM_SLOTS = 2 };
 
 extern const gemm_config gemm_goldens[];
 extern const size_t gemm_golden_count;

@@ -27,7 +27,8 @@ const size_t gemm_golden_count = sizeof gemm_goldens / sizeof *gemm_goldens;
 /* What a configuration of the sweep multiplies, and how. */
 typedef struct kind {
     const char *name, *lhs, *rhs, *sums, *out;
-    bool turns, a_registers, b_mn_major, sparse;
+    bool turns, a_registers, a_mn_major, b_mn_major, sparse, adds;
+    int span, tile_m, consumers, cluster; /* 0: as the sweep has them */
 } kind;
 
 static const kind kinds[] = {
@@ -47,6 +48,17 @@ static const kind kinds[] = {
     {"e4m3_sparse_turns", "e4m3", "e5m2", "f32", "f16", .sparse = true, .turns = true},
     {"bf16_sparse_registers", "bf16", "bf16", "f32", "f32", .sparse = true, .a_registers = true},
     {"tf32_sparse", "tf32", "tf32", "f32", "f32", .sparse = true},
+    {"f16_span64", "f16", "f16", "f32", "f16", .span = 64},
+    {"f16_span32_sparse", "f16", "f16", "f32", "f16", .span = 32, .sparse = true},
+    {"s8_span16", "s8", "s8", "s32", "s32", .span = 16},
+    {"bf16_mn_span64", "bf16", "bf16", "f32", "f32", .a_mn_major = true, .b_mn_major = true, .span = 64},
+    {"f16_mn_span32", "f16", "f16", "f32", "f16", .a_mn_major = true, .span = 32},
+    {"f16_mn_span16", "f16", "f16", "f32", "f16", .b_mn_major = true, .span = 16},
+    {"s8_adds", "s8", "s8", "s32", "s32", .adds = true},
+    {"f16_256_rows", "f16", "f16", "f32", "f16", .tile_m = 256},
+    {"f16_three", "f16", "f16", "f32", "f16", .tile_m = 192, .consumers = 3},
+    {"f16_one", "f16", "f16", "f32", "f32", .tile_m = 64, .consumers = 1},
+    {"f16_four_blocks", "f16", "f16", "f32", "f16", .cluster = 4},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -64,20 +76,32 @@ bool gemm_of_sweep(size_t index, gemm_config *c) {
                        .rhs = of->rhs,
                        .sums = of->sums,
                        .out = of->out,
-                       .tile_m = of->turns && index % 2 ? 64 : 128,
+                       .tile_m = of->tile_m               ? of->tile_m
+                                 : of->turns && index % 2 ? 64
+                                                          : 128,
                        .tile_n = n,
                        .stages = stages,
-                       .consumers = 2,
-                       .cluster = index % 3 == 1 ? 2 : 0,
+                       .consumers = of->consumers ? of->consumers : 2,
+                       .cluster = of->cluster      ? of->cluster
+                                  : index % 3 == 1 ? 2
+                                                   : 0,
                        .turns = of->turns,
                        .a_registers = of->a_registers,
+                       .a_mn_major = of->a_mn_major,
                        .b_mn_major = of->b_mn_major,
+                       .span = of->span,
+                       .adds = of->adds,
                        .sparse = of->sparse};
     if (c->turns && (n > 128 || c->sparse)) c->tile_m = 64; /* metadata are those of 64 rows */
+    if (of->tile_m > 128 && n > 128) c->tile_n = n - 128;   /* registers */
     if (c->b_mn_major && n % 128) c->cluster = 0;           /* a part has whole panels */
     if (c->b_mn_major && n % 64) c->tile_n = n - 32;
+    if (c->b_mn_major && of->span == 16 && n > 192)
+        c->tile_n = 192; /* a copy for each panel: they are many */
     while (gemm_shared(c) > SHARED) c->stages--;
     snprintf(name, sizeof name, "%s_%dx%d_s%d%s", of->name, c->tile_m, c->tile_n, c->stages,
-             c->cluster ? "_c2" : "");
+             c->cluster == 4 ? "_c4"
+             : c->cluster    ? "_c2"
+                             : "");
     return true;
 }

@@ -200,6 +200,11 @@ static bool launch(run *r) {
 
 /* -- What is right ------------------------------------------------------------------------------------ */
 
+static int64_t value_of_a(const run *r, int row, int k) {
+    return r->c->a_mn_major ? r->a.values[(size_t)k * (size_t)r->p.m + (size_t)row]
+                            : r->a.values[(size_t)row * (size_t)r->p.k + (size_t)k];
+}
+
 static int64_t value_of_b(const run *r, int k, int column) {
     return r->c->b_mn_major ? r->b.values[(size_t)k * (size_t)r->p.n + (size_t)column]
                             : r->b.values[(size_t)column * (size_t)r->p.k + (size_t)k];
@@ -207,7 +212,8 @@ static int64_t value_of_b(const run *r, int k, int column) {
 
 static uint32_t expected(const run *r, int row, int column) {
     int64_t sum = 0;
-    for (int k = 0; k < r->p.k; k++) sum += r->a.values[row * r->p.k + k] * value_of_b(r, k, column);
+    for (int k = 0; k < r->p.k; k++) sum += value_of_a(r, row, k) * value_of_b(r, k, column);
+    if (r->c->adds) sum += (int32_t)(POISON * 0x1010101u);
     float real = (float)sum;
     uint32_t bits;
     memcpy(&bits, &real, sizeof bits);
@@ -238,7 +244,7 @@ static void compare(run *r) {
 
 static void make_operands(run *r) {
     const struct element *lhs = element_of(r->c->lhs), *rhs = element_of(r->c->rhs);
-    r->a = make_matrix(lhs, r->p.m, r->p.k);
+    r->a = r->c->a_mn_major ? make_matrix(lhs, r->p.k, r->p.m) : make_matrix(lhs, r->p.m, r->p.k);
     r->b = r->c->b_mn_major ? make_matrix(rhs, r->p.k, r->p.n) : make_matrix(rhs, r->p.n, r->p.k);
     r->meta = calloc((size_t)r->p.m, (size_t)r->p.k / 4 + 1);
     if (r->c->sparse) r->packed = (lhs->bytes == 4 ? compress_pairs : compress)(lhs, &r->a, r->meta);
@@ -264,6 +270,7 @@ static void free_operands(run *r) {
 }
 
 static void run_one(const char *device, const gemm_config *c, problem p) {
+    if (c->cluster) p.blocks = up(p.blocks, c->cluster);
     run r = {.c = c, .p = p, .diag = mc_diag_create()};
     snprintf(r.what, sizeof r.what, "%s on %s, %d x %d x %d, %d blocks", c->name, device, p.m, p.n, p.k,
              p.blocks);
