@@ -59,13 +59,18 @@ void sim_call(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask)
     warp->next_pc = callee->start;
 }
 
-/* The path below is the caller's: it goes on once this instruction is done, and stands behind the call. */
+/* The call that the warp's lanes are in: the topmost path that waits outside of the function. */
+static const struct sim_call *call_of(const struct sim_warp *warp, const struct sim_callee *callee) {
+    int at = warp->depth - 1;
+    while (warp->path[at].pc >= callee->start && warp->path[at].pc <= callee->end + 1) at--;
+    return warp->block->launch->function->code[warp->path[at].pc - 1].value[0].lanes;
+}
+
+/* The function's end. Lanes that are in it elsewhere come here later, or exit; then the caller's path goes on. */
 void sim_leave(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
-    const struct sim_insn *code = warp->block->launch->function->code;
-    const struct sim_call *call = code[warp->path[warp->depth - 1].pc - 1].value[0].lanes;
-    (void)insn;
-    for (int i = 0; i < call->callee->result_count; i++)
-        copy(warp, &call->results[i], &call->callee->results[i], mask);
+    const struct sim_callee *callee = insn->value[0].lanes;
+    const struct sim_call *call = call_of(warp, callee);
+    for (int i = 0; i < callee->result_count; i++) copy(warp, &call->results[i], &callee->results[i], mask);
 }
 
 /* -- brx.idx ------------------------------------------------------------------------------------------ */

@@ -282,6 +282,7 @@ struct ptxsim_module {
     struct sim_arena arena;
     ptxsim_function *functions;
     struct sim_variable *variables;
+    uint64_t variable_bytes;
     struct sim_relocation *relocations;
 };
 

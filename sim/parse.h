@@ -138,6 +138,8 @@ struct sim_parser {
     struct sim_table *tables;    /* of the function in work */
     struct sim_switch *switches;
     int total_code, room_capacity;
+    size_t repeated;         /* letters of functions, as often as they were parsed */
+    int total_targets;       /* of brx.idx */
     struct sim_entry *later; /* entries to parse at the end */
     bool at_end, postponed;  /* whether that is now; whether the entry in work calls what is defined later */
 };

@@ -95,10 +95,10 @@ bool sim_parse_dimensions(struct sim_parser *p, uint64_t most, uint64_t *element
             *open = true;
         } else {
             if (!sim_parse_integer(p, 0, most, &n)) return false;
-            *elements *= n;
-            if (*elements > most)
+            if (n > 0 && *elements > most / n)
                 return sim_error(p, PTXSIM_PARSE, p->token.line, "a variable of more than %llu bytes",
                                  (unsigned long long)most);
+            *elements *= n;
         }
         if (!sim_expect(p, ']')) return false;
     }

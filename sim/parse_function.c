@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MAX_ARGUMENTS = 64, MAX_TOTAL_CODE = 1 << 22 };
+enum { MAX_ARGUMENTS = 64, MAX_TOTAL_CODE = 1 << 22, MAX_REPEATED = 1 << 24 };
 
 /* (a, b, ...) of a function's results or parameters. */
 struct arguments {
@@ -109,17 +109,26 @@ static bool has_label_at_end(const struct sim_parser *p) {
 }
 
 /* The last instruction of a function leaves it. A ret that stands there becomes it. */
-static bool append_leave(struct sim_parser *p, int start) {
+static bool append_leave(struct sim_parser *p, const struct sim_callee *c) {
     ptxsim_function *f = p->function;
-    struct sim_insn *last = f->code_count > start ? &f->code[f->code_count - 1] : NULL;
-    struct sim_insn leave = {
-        .line = p->token.line, .guard = SIM_NO_REGISTER, .op = &sim_leave_op, .exec = sim_leave};
+    struct sim_insn *last = f->code_count > c->start ? &f->code[f->code_count - 1] : NULL;
+    struct sim_value callee = {.kind = SIM_CONSTANT, .lanes = c}, *kept;
+    struct sim_insn leave = {.line = p->token.line,
+                             .guard = SIM_NO_REGISTER,
+                             .op = &sim_leave_op,
+                             .exec = sim_leave,
+                             .value = &callee,
+                             .value_count = 1};
     bool is_ret =
         last && p->returns && p->returns->insn == f->code_count - 1 && last->guard == SIM_NO_REGISTER;
     if (!is_ret || has_label_at_end(p)) return sim_append_insn(p, &leave);
+    if (!(kept = sim_keep(p, sizeof *kept))) return false;
+    *kept = callee;
     p->returns = p->returns->next;
-    last->op = leave.op;
-    last->exec = leave.exec;
+    leave.line = last->line;
+    leave.value = kept;
+    leave.use = last->use;
+    *last = leave;
     return true;
 }
 
@@ -133,6 +142,14 @@ static bool add_part(struct sim_parser *p, int start) {
     return true;
 }
 
+/* An instruction that nobody executes, between the functions' code, so that no place where a call ends is one where lanes
+   of other code meet. */
+static bool append_gap(struct sim_parser *p) {
+    struct sim_insn gap = {
+        .line = p->token.line, .guard = SIM_NO_REGISTER, .op = &sim_leave_op, .exec = sim_trap};
+    return add_part(p, p->function->code_count) && sim_append_insn(p, &gap);
+}
+
 /* The function's text from behind `.func` to its last brace, as code of the entry in work. */
 static bool parse_routine(struct sim_parser *p, struct sim_callee *c) {
     ptxsim_function *f = p->function;
@@ -144,7 +161,7 @@ static bool parse_routine(struct sim_parser *p, struct sim_callee *c) {
     c->param_count = params.count;
     c->results = keep_rooms(p, &results);
     c->params = keep_rooms(p, &params);
-    if (!c->results || !c->params || !sim_parse_body(p) || !append_leave(p, c->start)) return false;
+    if (!c->results || !c->params || !sim_parse_body(p) || !append_leave(p, c)) return false;
     if (!sim_labels_resolve(p) || !sim_tables_resolve(p)) return false;
     c->end = f->code_count - 1;
     for (const struct sim_jump *j = p->returns; j; j = j->next) f->code[j->insn].target = c->end;
@@ -163,6 +180,7 @@ static bool append_routine(struct sim_parser *p, struct sim_routine *r) {
     p->tables = NULL;
     sim_labels_reset(p);
     f->thread_bytes = (f->thread_bytes + 15) / 16 * 16;
+    if (!append_gap(p)) return false;
     c->start = f->code_count;
     c->first_register = f->register_count;
     c->first_byte = f->thread_bytes;
@@ -170,7 +188,12 @@ static bool append_routine(struct sim_parser *p, struct sim_routine *r) {
     c->end_register = f->register_count;
     c->end_byte = f->thread_bytes;
     p->routine = NULL;
-    return true;
+    p->repeated += (size_t)(p->token.text - r->token.text);
+    if (p->repeated <= MAX_REPEATED) return true;
+    return sim_error(
+        p, PTXSIM_UNSUPPORTED, p->token.line,
+        "more than %d letters of functions, those of a function counted in each entry that calls it",
+        MAX_REPEATED);
 }
 
 /* How deep calls nest from the calls in EDGES on: NULL, or a routine that calls itself. */
@@ -207,6 +230,7 @@ bool sim_finish_calls(struct sim_parser *p) {
         if (!r->defined && !r->is_extern && !p->at_end) p->postponed = true;
         if (r->defined && !append_routine(p, r)) return false;
     }
+    if (p->function->part_count > 0 && !append_gap(p)) return false;
     p->lexer = lexer;
     p->token = token;
     return find_depth(p, p->edges, 0, &depth);

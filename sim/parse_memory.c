@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { MAX_NESTING = 16 };
-static const uint64_t most_bytes = UINT64_C(1) << 32; /* of a variable */
+static const uint64_t most_bytes = UINT64_C(1) << 30; /* of a module's variables */
 
 /* What stands in front of a variable's name. */
 struct declaration {
@@ -187,6 +187,10 @@ static bool define(struct sim_parser *p, struct sim_symbol *s, const struct decl
     char *name = sim_keep(p, s->length + 1);
     if (!v || !name) return false;
     memcpy(name, s->name, s->length);
+    p->module->variable_bytes += elements * sim_types[d->type].bytes;
+    if (p->module->variable_bytes > most_bytes)
+        return sim_error(p, PTXSIM_UNSUPPORTED, p->token.line, "more than %llu bytes of variables",
+                         (unsigned long long)most_bytes);
     *v = (struct sim_variable){.next = p->module->variables,
                                .name = name,
                                .space = s->space,

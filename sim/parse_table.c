@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MAX_TARGETS = 1 << 16 };
+enum { MAX_TARGETS = 1 << 16, MAX_TOTAL_TARGETS = 1 << 20 };
 
 static bool skip_statement(struct sim_parser *p) {
     while (!sim_is_punct(p, ';')) {
@@ -69,6 +69,9 @@ static bool resolve(struct sim_parser *p, const struct sim_switch *s) {
     if (!table)
         return sim_error(p, PTXSIM_PARSE, s->name.line, "`%.*s` is no .branchtargets of the function",
                          (int)(s->name.length < 64 ? s->name.length : 64), s->name.text);
+    p->total_targets += table->count;
+    if (p->total_targets > MAX_TOTAL_TARGETS)
+        return sim_error(p, PTXSIM_UNSUPPORTED, s->name.line, "more than %d targets", MAX_TOTAL_TARGETS);
     s->targets->at = sim_keep(p, (size_t)table->count * sizeof *s->targets->at);
     if (!s->targets->at) return false;
     for (int i = 0; i < table->count; i++) {

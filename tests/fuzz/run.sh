@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/spec" "$work/fields" "$work/ptx" "$work/matrix" "$work/packed" "$work/cache" "$work/record"
 cp "$root"/specs/*.lua "$work/spec"
-cp "$root"/tests/gen/golden/*.ptx "$work/ptx"
+cp "$root"/tests/gen/golden/*.ptx "$root"/tests/sim/foreign/*.ptx "$work/ptx"
 # Fields as the heads of kernels have them, and saved kernels with them.
 sed -n 's,^//   \(op=.*\),\1,p' "$root"/tests/gen/golden/*.ptx | while read -r fields; do
     count=$((${count:-0} + 1))
@@ -24,6 +24,7 @@ for test in test_isa test_flow test_parse test_mma test_whole_warp test_async te
         file { print >file }
         /^}/ && file { close(file); file = "" }'
 done
+for kernel in 0 1 2 3 4 5 6 7 8 9 10 11; do "$bin/test_function" dump $kernel >"$work/ptx/function-$kernel"; done
 printf '03, 4, 3\n0 1 2 3\n0 1 3\n' >"$work/matrix/smtx"
 printf '1%%%%MatrixMarket matrix coordinate real symmetric\n%% c\n3 3 2\n1 1 0.5\n3 1 -2e3\n' >"$work/matrix/mtx"
 printf '2\x93NUMPY\x01\x00\x46\x00%-69s\n\x01\x02' "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 2), }" >"$work/matrix/npy"

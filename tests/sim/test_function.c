@@ -78,6 +78,12 @@ static const struct kernel kernels[] = {
                    "setp.eq.u32 %p, %r1, 0;\n"
                    " @%p exit; add.u32 %r0, %r0, 1; st.param.b32 [result], %r0; ret; }\n",
      "mov.u32 %r1, %t; st.global.u32 [%o], %r0;\n" CALL("", "f"), "", left},
+    {"exits on all ways but one",
+     FUNCTION("f") "{ .reg .b32 %r<3>; .reg .pred %p, %q; ld.param.b32 %r0, [x]; and.b32 %r1, %r0, 1; "
+                   "setp.eq.u32 %p, %r1, 1;\n"
+                   " and.b32 %r1, %r0, 2; setp.eq.u32 %q, %r1, 0; @%p bra B; @%q bra C; exit;\nC: exit;\n"
+                   "B: add.u32 %r0, %r0, 1; st.param.b32 [result], %r0; ret; }\n",
+     "mov.u32 %r1, %t; st.global.u32 [%o], %r0;\n" CALL("", "f"), "", left},
     {"brx.idx", "",
      "and.b32 %r1, %t, 3;\n T: .branchtargets A, B, A, C;\n brx.idx %r1, T;\nA: mov.u32 %r0, 7; bra J;\n"
      "B: add.u32 %r0, %t, 40; bra J;\nC: mov.u32 %r0, 30;\nJ: bar.warp.sync -1;",
