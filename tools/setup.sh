@@ -28,6 +28,15 @@ find_ptxas() {
     return 1
 }
 
+# The compiler of the CUDA toolkit, of which one test makes PTX.
+find_nvcc() {
+    local path
+    for path in "${NVCC:-}" "$(command -v nvcc)" /usr/local/cuda/bin/nvcc; do
+        [ -n "$path" ] && [ -x "$path" ] && echo "$path" && return 0
+    done
+    return 1
+}
+
 build_packages=(gcc libc6-dev cmake ninja-build liblua5.4-dev libjansson-dev libxxhash-dev libb2-dev xz-utils)
 
 # build PRESET: configures and builds into the preset's folder.

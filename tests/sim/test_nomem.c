@@ -98,6 +98,16 @@ static const char pairs[] = PTX_HEADER
     "128, %r0; mad.wide.u32 %d0, %r0, 4, %d0; ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, %r3; "
     "st.global.u32 [%d0], %r0; barrier.cluster.wait; ret; }\n";
 
+/* The same by a function, defined behind the entry, with a variable of each kind. */
+static const char calls[] = PTX_HEADER
+    ".global .align 8 .u32 g[2] = {3, 1};\n.const .u64 at = generic(g)+4;\n.func (.param .b32 y) f(.param .b32 x);\n"
+    ".visible .entry k(.param .u64 a) { .reg .b32 %r<4>; .reg .b64 %d<2>; ld.param.u64 %d0, [a]; mov.u32 %r0, %tid.x; "
+    "mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 128, %r0; mad.wide.u32 %d0, %r0, 4, %d0; ld.global.u32 %r0, [%d0];\n"
+    "{ .param .b32 x, y; st.param.b32 [x], %r0; call (y), f, (x); ld.param.b32 %r0, [y]; } st.global.u32 [%d0], %r0; ret; }\n"
+    ".func (.param .b32 y) f(.param .b32 x) { .local .b32 l; .reg .b32 %r<2>; .reg .b64 %d; T: .branchtargets A, A; "
+    "ld.param.b32 %r0, [x]; st.local.u32 [l], %r0; ld.const.u64 %d, [at]; ld.global.u32 %r1, [%d]; brx.idx %r1, T;\n"
+    "A: ld.local.u32 %r0, [l]; add.u32 %r0, %r0, %r1; st.param.b32 [y], %r0; ret; }\n";
+
 static const char *text = plain;
 
 static void check_result(ptxsim *sim, uint64_t a) {
@@ -106,7 +116,7 @@ static void check_result(ptxsim *sim, uint64_t a) {
     CHECK(ptxsim_read(sim, a, r, sizeof r) == PTXSIM_OK);
     for (int i = 0; i < WORDS; i++) wrong += r[i] != 0x01010102;
     CHECK(wrong == 0, "%d words are wrong", wrong);
-    CHECK(ptxsim_line_sum(sim).global_requests == 2 * WORDS / 32);
+    CHECK(ptxsim_line_sum(sim).global_requests == (text == calls ? 3 : 2) * WORDS / 32);
 }
 
 static ptxsim_status run_once(unsigned threads) {
@@ -145,8 +155,8 @@ static void run_all(unsigned threads) {
 }
 
 int main(void) {
-    const char *const texts[] = {plain, copies, pairs};
-    for (int i = 0; i < 3; i++)
+    const char *const texts[] = {plain, copies, pairs, calls};
+    for (int i = 0; i < 4; i++)
         for (stays = 0, text = texts[i]; stays < 2; stays++)
             for (unsigned threads = 1; threads <= 4; threads *= 2) run_all(threads);
     return check_end();
