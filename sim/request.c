@@ -22,7 +22,8 @@ static const struct {
     {"ld", 16, {8, SIM_SHARED_PAIRS}},         {"st", 16, {8, SIM_SHARED_WORDS}},
     {"st", 8, {16, SIM_SHARED_WORDS}},         {"cp.async", 16, {8, SIM_SHARED_WORDS}},
     {"cp.async", 8, {16, SIM_SHARED_WORDS}},   {"atom%q?%o?%X?.cas", 8, {16, SIM_TWICE}},
-    {"atom%q?%o?%X?.cas", 0, {32, SIM_TWICE}}, {"atom", 8, {16, SIM_NOT_SHARED}},
+    {"atom%q?%o?%X?.cas", 0, {32, SIM_TWICE}}, {"atom.cas", 8, {16, SIM_TWICE}},
+    {"atom.cas", 0, {32, SIM_TWICE}},          {"atom", 8, {16, SIM_NOT_SHARED}},
     {"red%", 8, {16, SIM_NOT_SHARED}},         {"atom", 0, {32, SIM_NOT_SHARED}},
     {"red%", 0, {32, SIM_NOT_SHARED}},
 };

@@ -110,6 +110,12 @@ static const struct isa_row isa_table_foreign[] = {
     {"rcp.approx.ftz.f64 %g0, %g1;", 'g', UINT64_C(0x4010000000000000), 0, 0, UINT64_C(0x3fd0000000000000)},
     {"rsqrt.approx.ftz.f64 %g0, %g1;", 'g', UINT64_C(0x4010000000000000), 0, 0, UINT64_C(0x3fe0000000000000)},
 
+    /* the order of words that libcu++ writes */
+    {"st.global.u32 [%m], %r1; atom.add.relaxed.gpu.u32 %r0, [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 3, 4,
+     0, 7},
+    {"st.global.u32 [%m], %r1; atom.cas.acq_rel.cta.b32 %r0, [%m], %r1, %r2; ld.global.u32 %r0, [%m];", 'r',
+     3, 4, 0, 4},
+
     /* atomics on halves */
     {"st.global.u32 [%m], %r1; atom.global.add.noftz.f16x2 %r0, [%m], %r2; ld.global.u32 %r0, [%m];", 'r',
      0x3c004000, 0x3c003c00, 0, 0x40004200},

@@ -99,14 +99,20 @@ static const char pairs[] = PTX_HEADER
     "st.global.u32 [%d0], %r0; barrier.cluster.wait; ret; }\n";
 
 /* The same by a function, defined behind the entry, with a variable of each kind. */
-static const char calls[] = PTX_HEADER
-    ".global .align 8 .u32 g[2] = {3, 1};\n.const .u64 at = generic(g)+4;\n.func (.param .b32 y) f(.param .b32 x);\n"
-    ".visible .entry k(.param .u64 a) { .reg .b32 %r<4>; .reg .b64 %d<2>; ld.param.u64 %d0, [a]; mov.u32 %r0, %tid.x; "
-    "mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 128, %r0; mad.wide.u32 %d0, %r0, 4, %d0; ld.global.u32 %r0, [%d0];\n"
-    "{ .param .b32 x, y; st.param.b32 [x], %r0; call (y), f, (x); ld.param.b32 %r0, [y]; } st.global.u32 [%d0], %r0; ret; }\n"
-    ".func (.param .b32 y) f(.param .b32 x) { .local .b32 l; .reg .b32 %r<2>; .reg .b64 %d; T: .branchtargets A, A; "
-    "ld.param.b32 %r0, [x]; st.local.u32 [l], %r0; ld.const.u64 %d, [at]; ld.global.u32 %r1, [%d]; brx.idx %r1, T;\n"
-    "A: ld.local.u32 %r0, [l]; add.u32 %r0, %r0, %r1; st.param.b32 [y], %r0; ret; }\n";
+static const char calls[] =
+    PTX_HEADER ".global .align 8 .u32 g[2] = {3, 1};\n.const .u64 at = generic(g)+4;\n.func (.param .b32 y) "
+               "f(.param .b32 x);\n"
+               ".visible .entry k(.param .u64 a) { .reg .b32 %r<4>; .reg .b64 %d<2>; ld.param.u64 %d0, [a]; "
+               "mov.u32 %r0, %tid.x; "
+               "mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 128, %r0; mad.wide.u32 %d0, %r0, 4, %d0; "
+               "ld.global.u32 %r0, [%d0];\n"
+               "{ .param .b32 x, y; st.param.b32 [x], %r0; call (y), f, (x); ld.param.b32 %r0, [y]; } "
+               "st.global.u32 [%d0], %r0; ret; }\n"
+               ".func (.param .b32 y) f(.param .b32 x) { .local .b32 l; .reg .b32 %r<2>; .reg .b64 %d; T: "
+               ".branchtargets A, A; "
+               "ld.param.b32 %r0, [x]; st.local.u32 [l], %r0; ld.const.u64 %d, [at]; ld.global.u32 %r1, "
+               "[%d]; brx.idx %r1, T;\n"
+               "A: ld.local.u32 %r0, [l]; add.u32 %r0, %r0, %r1; st.param.b32 [y], %r0; ret; }\n";
 
 static const char *text = plain;
 
