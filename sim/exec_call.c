@@ -66,7 +66,8 @@ static const struct sim_call *call_of(const struct sim_warp *warp, const struct 
     return warp->block->launch->function->code[warp->path[at].pc - 1].value[0].lanes;
 }
 
-/* The function's end. Lanes that are in it elsewhere come here later, or exit; then the caller's path goes on. */
+/* The function's end. Lanes that are in it elsewhere come here later, or exit; then the caller's path goes
+   on. */
 void sim_leave(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     const struct sim_callee *callee = insn->value[0].lanes;
     const struct sim_call *call = call_of(warp, callee);

@@ -142,8 +142,8 @@ static bool add_part(struct sim_parser *p, int start) {
     return true;
 }
 
-/* An instruction that nobody executes, between the functions' code, so that no place where a call ends is one where lanes
-   of other code meet. */
+/* An instruction that nobody executes, between the functions' code, so that no place where a call ends is one
+   where lanes of other code meet. */
 static bool append_gap(struct sim_parser *p) {
     struct sim_insn gap = {
         .line = p->token.line, .guard = SIM_NO_REGISTER, .op = &sim_leave_op, .exec = sim_trap};
