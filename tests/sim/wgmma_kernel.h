@@ -76,10 +76,7 @@ static inline uint16_t wgmma_half(int x) {
     return (uint16_t)(x < 0 ? 0x8000 | halves[-x] : halves[x]);
 }
 
-/* The tiles in global memory. */
-static inline uint64_t wgmma_input(ptxsim *sim) {
-    static uint16_t halves[WGMMA_TILES][WGMMA_TILE_BYTES / 2];
-    uint64_t in = 0;
+static inline void wgmma_fill(uint16_t halves[WGMMA_TILES][WGMMA_TILE_BYTES / 2]) {
     for (int tile = 0; tile < WGMMA_TILES; tile++)
         for (int k = 0; k < 16; k++) {
             for (int row = 0; row < 64; row++)
@@ -88,6 +85,13 @@ static inline uint64_t wgmma_input(ptxsim *sim) {
             for (int column = 0; column < 8; column++)
                 halves[tile][1024 + column * 8 + k / 8 * 64 + k % 8] = wgmma_half(wgmma_b(tile, column, k));
         }
+}
+
+/* The tiles in global memory. */
+static inline uint64_t wgmma_input(ptxsim *sim) {
+    static uint16_t halves[WGMMA_TILES][WGMMA_TILE_BYTES / 2];
+    uint64_t in = 0;
+    wgmma_fill(halves);
     CHECK(ptxsim_alloc(sim, sizeof halves, &in) == PTXSIM_OK &&
           ptxsim_write(sim, in, halves, sizeof halves) == PTXSIM_OK);
     return in;

@@ -19,6 +19,7 @@ static const struct form_row rows[] = {
 #include "matrix.def"
 #include "sparse.def"
 #include "wgmma.def"
+#include "foreign.def"
 };
 #undef ROW
 

@@ -13,9 +13,27 @@
     X(transpose)                                                                                             \
     X(half2)                                                                                                 \
     X(half)                                                                                                  \
-    X(bf16) X(shuffle) X(call) X(local) X(constant) X(global) X(math) X(fastmath) X(double) X(divide)        \
-        X(bits) X(matmul) X(tensor) X(pipeline) X(async) X(barrier) X(cluster) X(template) X(switch)         \
-            X(atomics) X(vector)
+    X(bf16)                                                                                                  \
+    X(shuffle)                                                                                               \
+    X(call)                                                                                                  \
+    X(local)                                                                                                 \
+    X(constant)                                                                                              \
+    X(global)                                                                                                \
+    X(math)                                                                                                  \
+    X(fastmath)                                                                                              \
+    X(double)                                                                                                \
+    X(divide)                                                                                                \
+    X(bits)                                                                                                  \
+    X(matmul)                                                                                                \
+    X(tensor)                                                                                                \
+    X(pipeline)                                                                                              \
+    X(async)                                                                                                 \
+    X(barrier)                                                                                               \
+    X(cluster)                                                                                               \
+    X(template)                                                                                              \
+    X(switch)                                                                                                \
+    X(atomics)                                                                                               \
+    X(vector)
 
 #define X(name) foreign_reference reference_##name;
 FOREIGN_NAMES(X)
