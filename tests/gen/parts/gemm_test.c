@@ -287,7 +287,7 @@ static void run_one(const char *device, const gemm_config *c, problem p) {
 static const problem problems[] = {{200, 328, 200, 2}, {64, 64, 8, 2}, {129, 264, 328, 4}};
 static const problem sparse_problems[] = {{200, 328, 256, 2}, {64, 64, 256, 2}, {129, 264, 768, 4}};
 
-/* The sweep is dealt to as many devices. */
+/* The sweep is dealt to as many orders. */
 enum { PROBLEMS = sizeof problems / sizeof *problems, SWEEP_SHARE = 3 };
 
 static void run_config(const char *device, const gemm_config *c) {
@@ -312,20 +312,19 @@ static bool is_there(const char *name) {
     return good && (capability == 0 || capability == 90);
 }
 
+/* gemm_test [sweep] [DEVICE] */
 int main(int argc, char **argv) {
     static const char *const orders[] = {"sim:landing=first", "sim:reversed:landing=last", "sim:seed=1"};
-    if (argc > 1 && !is_there(argv[1])) {
-        printf("SKIPPED: no %s of compute capability 9.0\n", argv[1]);
+    bool sweep = argc > 1 && strcmp(argv[1], "sweep") == 0;
+    const char *only = argc > 1 + sweep ? argv[1 + sweep] : NULL;
+    if (only && !is_there(only)) {
+        printf("SKIPPED: no %s of compute capability 9.0\n", only);
         return 77;
     }
-    for (size_t i = 0; i < gemm_golden_count; i++) {
-        for (int d = 1; d < argc; d++) run_config(argv[d], &gemm_goldens[i]);
-        for (size_t d = 0; argc < 2 && d < sizeof orders / sizeof *orders; d++)
-            run_config(orders[d], &gemm_goldens[i]);
-    }
-    for (size_t i = 0; i < SWEEP_SHARE; i++) {
-        for (int d = 1; d < argc; d++) run_sweep(argv[d], i);
-        if (argc < 2) run_sweep(orders[i], i);
+    for (size_t d = 0; d < SWEEP_SHARE; d++) {
+        for (size_t i = 0; !sweep && i < gemm_golden_count && !(only && d); i++)
+            run_config(only ? only : orders[d], &gemm_goldens[i]);
+        if (sweep) run_sweep(only ? only : orders[d], d);
     }
     return check_end();
 }
