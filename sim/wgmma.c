@@ -70,7 +70,7 @@ static void trim(const struct sim_block *block, int index) {
         const uint32_t issued = block->wgmma->warp[index * SIM_GROUP_WARPS + i].issued;
         if (issued < least) least = issued;
     }
-    memmove(g->step, g->step + (least - g->first), (g->first + g->steps - least) * sizeof *g->step);
+    if (g->steps) memmove(g->step, g->step + (least - g->first), (g->first + g->steps - least) * sizeof *g->step);
     g->steps -= least - g->first;
     g->first = least;
 }
