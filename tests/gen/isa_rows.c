@@ -1,6 +1,6 @@
-/* isa_rows dump VERSION: prints a kernel in which every row of isa.def that VERSION (84 for 8.4) has stands once,
- * for ptxas to read. Operands follow from the letters of the signature; a wgmma has 256 columns, and once more
- * 8. */
+/* isa_rows dump VERSION: prints a kernel in which every row of isa.def that VERSION (84 for 8.4) has stands
+ * once, for ptxas to read. Operands follow from the letters of the signature; a wgmma has 256 columns, and
+ * once more 8. */
 #include "parts/emit.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* A whole kernel made of the parts for asynchronous tensor cores (gen/parts: roles, pipeline, tensor_copy,
- * shared_tile, warpgroup, tile_store, schedule): C [m][n] = A [m][k] B, where B lies as [n][k], or as [k][n]. The
- * thread blocks stay and take tiles of C in turn. It is there for the parts' tests, and it shows how they go
- * together. */
+ * shared_tile, warpgroup, tile_store, schedule): C [m][n] = A [m][k] B, where B lies as [n][k], or as [k][n].
+ * The thread blocks stay and take tiles of C in turn. It is there for the parts' tests, and it shows how they
+ * go together. */
 #ifndef TESTS_GEN_PARTS_GEMM_H
 #define TESTS_GEN_PARTS_GEMM_H
 
@@ -31,8 +31,8 @@ enum { GEMM_K = 128, GEMM_GROUP = 4, GEMM_SLOTS = 2 };
 extern const gemm_config gemm_goldens[];
 extern const size_t gemm_golden_count;
 
-/* Configuration INDEX of a sweep over types, tiles of 64 to 256 columns, 2 to 6 stages, clusters, and ways to share
-   tiles. Its name stays until the next call. False: there are no more. */
+/* Configuration INDEX of a sweep over types, tiles of 64 to 256 columns, 2 to 6 stages, clusters, and ways to
+   share tiles. Its name stays until the next call. False: there are no more. */
 bool gemm_of_sweep(size_t index, gemm_config *c);
 
 shared_tile gemm_lhs(const gemm_config *c);
@@ -42,8 +42,8 @@ int gemm_out_bytes(const gemm_config *c);
 int gemm_shared(const gemm_config *c);
 int gemm_threads(const gemm_config *c);
 
-/* The kernel as PTX with the entry NAME; NULL: the builder found a mistake, which is on stderr. Its parameters
- * are c and e (u64), m, n, k and ldc (s32), and the tensor maps a_map, b_map and c_map. */
+/* The kernel as PTX with the entry NAME; NULL: the builder found a mistake, which is on stderr. Its
+ * parameters are c and e (u64), m, n, k and ldc (s32), and the tensor maps a_map, b_map and c_map. */
 char *gemm_ptx(const gemm_config *c, const char *name);
 
 #endif

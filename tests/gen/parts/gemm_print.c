@@ -1,5 +1,5 @@
-/* Prints the kernel whose name is the first argument; without one, the names of those that are kept as golden text;
- * with --sweep, those of the sweep. */
+/* Prints the kernel whose name is the first argument; without one, the names of those that are kept as golden
+ * text; with --sweep, those of the sweep. */
 #include "gemm.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* The kernels of gemm.c compute what they should, on the simulator in several orders of warps and of landing, or on
- * the devices that the arguments name. Values are small integers, so that every sum is exact. What lies around C
- * stays as it was. */
+/* The kernels of gemm.c compute what they should, on the simulator in several orders of warps and of landing,
+ * or on the devices that the arguments name. Values are small integers, so that every sum is exact. What lies
+ * around C stays as it was. */
 #include "check.h"
 #include "gemm.h"
 #include "mcrt_internal.h"

@@ -1,10 +1,11 @@
-/* Where elements of a tile lie: shared_tile.h against the addresses that a GPU was seen to read by each descriptor,
- * whose fields are taken from the descriptor's words, and against the order in which tensor copies write. */
+/* Where elements of a tile lie: shared_tile.h against the addresses that a GPU was seen to read by each
+ * descriptor, whose fields are taken from the descriptor's words, and against the order in which tensor
+ * copies write. */
 #include "check.h"
 #include "parts/shared_tile.h"
 
-/* What a GPU reads by a descriptor of span W: the byte of element (ROW, K), counted from the descriptor's address,
-   before the swizzle. LEADING and STRIDE are its distances in bytes. */
+/* What a GPU reads by a descriptor of span W: the byte of element (ROW, K), counted from the descriptor's
+   address, before the swizzle. LEADING and STRIDE are its distances in bytes. */
 static int read_by(const shared_tile *t, int row, int k, int leading, int stride) {
     int w = t->span, chunk = k * t->bytes / 16, chunks = w / 16, byte = k * t->bytes % 16;
     if (!t->mn_major)
