@@ -66,10 +66,10 @@ static void declare_fragments(warpgroup_mma *m, mc_reg at, mc_reg warp_row, mc_r
     m->a_start = mad_s32(b, "a_start", moved, I(TILE_CHUNK), start);
     m->a_at = carried(b, "a_at", m->a_start);
     m->a_step = b32(b, "a_step");
-    for (int step = 0; step < steps(m); step++) {
+    for (int i = 0; i < WARPGROUP_SETS * steps(m); i++) {
         char name[MC_MAX_NAME];
-        snprintf(name, sizeof name, "a%d_", step);
-        b32_array(b, name, WGMMA_A_REGS, m->a[step]);
+        snprintf(name, sizeof name, "a%d_", i);
+        b32_array(b, name, WGMMA_A_REGS, m->a[i / steps(m)][i % steps(m)]);
     }
 }
 
@@ -98,16 +98,15 @@ void warpgroup_begin(warpgroup_mma *m, mc_reg first, mc_reg row, mc_reg warp_row
 
 /* -- Products ----------------------------------------------------------------------------------------- */
 
-/* Loads the A of all steps. A wgmma before may still read these registers. */
-static void load_fragments(const warpgroup_mma *m) {
+/* Loads the A of all steps. */
+static void load_fragments(const warpgroup_mma *m, int set) {
     mc_builder *b = m->b;
-    note(b, "A of %d steps of k; wgmma before still read these registers", steps(m));
-    EMIT(b, wgmma_wait, I(0));
+    note(b, "A of %d steps of k", steps(m));
     for (int step = 0; step < steps(m); step++) {
         mc_reg at = m->a_at;
         if (step) EMIT(b, xor_b32, m->a_step, m->a_at, I(step * WGMMA_K_BYTES));
         if (step) at = m->a_step;
-        EMIT(b, ldmatrix_x4, V4(m->a[step]), AT(at, 0));
+        EMIT(b, ldmatrix_x4, V4(m->a[set][step]), AT(at, 0));
     }
 }
 
@@ -123,18 +122,18 @@ static void add_operands(mc_operand *list, size_t *count, int number, int value)
 }
 
 /* One wgmma, of a block of 64 rows and a step of k. */
-static void multiply(const warpgroup_mma *m, int block, int step) {
+static void multiply(const warpgroup_mma *m, int set, int block, int step) {
     const wgmma_form *f = m->form;
     mc_operand list[12], rhs_desc;
     size_t count = 0;
     int lhs_bytes = tile_offset(m->lhs, block * WARPGROUP_ROWS, step * lhs_step(m));
     list[count++] = operand_vector(m->sums[block], warpgroup_sums(m));
-    if (m->from_registers) list[count++] = V4(m->a[step]);
+    if (m->from_registers) list[count++] = V4(m->a[set][step]);
     else list[count++] = moved(m->b, m->a_desc, m->step_a, lhs_bytes);
     rhs_desc = moved(m->b, m->b_desc, m->step_b, tile_offset(m->rhs, 0, step * rhs_step(m)));
     list[count++] = rhs_desc;
     if (m->sparse) {
-        list[count++] = m->meta[step];
+        list[count++] = m->meta[set][step];
         list[count++] = I(0);
     }
     list[count++] = step ? I(1) : m->adds;
@@ -144,20 +143,19 @@ static void multiply(const warpgroup_mma *m, int block, int step) {
     builder_emit(m->b, (mc_reg){0}, opcode(m), list, count);
 }
 
-void warpgroup_issue(const warpgroup_mma *m) {
+void warpgroup_issue(const warpgroup_mma *m, int set) {
     mc_builder *b = m->b;
-    if (m->from_registers) load_fragments(m);
+    if (m->from_registers) load_fragments(m, set);
     note(b, "%d steps of k, which one group has", steps(m));
     EMIT_BARE(b, wgmma_fence);
     for (int step = 0; step < steps(m); step++)
-        for (int block = 0; block < m->blocks; block++) multiply(m, block, step);
+        for (int block = 0; block < m->blocks; block++) multiply(m, set, block, step);
     EMIT_BARE(b, wgmma_commit);
 }
 
-/* With A from registers the stage before has been waited for (load_fragments), but the lane that leaves it
-   does not know of the loads of the other lanes. */
+/* The lane that leaves a stage does not know of the other lanes' loads from it. */
 void warpgroup_wait(const warpgroup_mma *m, int pending) {
-    if (!m->from_registers || pending == 0) EMIT(m->b, wgmma_wait, I(pending));
+    EMIT(m->b, wgmma_wait, I(pending));
     if (m->from_registers) EMIT(m->b, bar_warp_sync, H(0xffffffff));
 }
 

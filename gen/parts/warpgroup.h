@@ -3,13 +3,16 @@
  *
  *   warpgroup_mma m = {.b = b, .form = wgmma_form_of("f16", "f32"), .a = &a, .b_tile = &bt, .n = 256, ...};
  *   warpgroup_begin(&m, first, warpgroup);
- *   warpgroup_issue(&m);           for the stage at hand, which has arrived
+ *   warpgroup_issue(&m, 0);        for the stage at hand, which has arrived
  *   warpgroup_next(&m, wrap);      the next stage
  *   warpgroup_wait(&m, 1);         those before the last one issued have ended: their stage may be left
  *
  * A wgmma reads shared memory, and registers, until it has been waited for. Between there is nothing to
  * write: sums, A in registers and metadata are touched again only behind a wait. wgmma_fence stands before
  * the first wgmma that reads registers which the warp has written.
+ *
+ * With A in registers, or sparse, there are two sets of registers, which stages take in turn: a stage's set
+ * was last read by the stage before the last one, which has been waited for.
  *
  * `adds` is false for a tile's first stage, whose first wgmma writes the sums. So nothing is zeroed.
  *
@@ -37,7 +40,7 @@ const wgmma_form *wgmma_form_of(const char *lhs, const char *rhs, const char *su
 /* Bytes of k that one wgmma takes of A, and of B: of a sparse A it takes the nonzeros of twice as much. */
 enum { WGMMA_K_BYTES = 32 };
 
-enum { WARPGROUP_BLOCKS = 2, WGMMA_SUMS = 128, WGMMA_A_REGS = 4, STAGE_STEPS = 4 };
+enum { WARPGROUP_SETS = 2, WARPGROUP_BLOCKS = 2, WGMMA_SUMS = 128, WGMMA_A_REGS = 4, STAGE_STEPS = 4 };
 
 /* The caller sets the first part. */
 typedef struct warpgroup_mma {
@@ -55,8 +58,9 @@ typedef struct warpgroup_mma {
     mc_reg a_first, b_first, a_desc, b_desc; /* descriptors: of stage 0, of the stage at hand */
     mc_reg step_a, step_b;                   /* scratch: those of a step of k */
     mc_reg a_at, a_start, a_swizzle;         /* from registers: where the lane's row lies, in the stage */
-    mc_reg a[STAGE_STEPS][WGMMA_A_REGS], a_step;
-    mc_reg meta[STAGE_STEPS]; /* sparse: the metadata of the stage at hand, which the caller writes */
+    mc_reg a[WARPGROUP_SETS][STAGE_STEPS][WGMMA_A_REGS], a_step;
+    /* sparse: the metadata of a stage, which the caller writes */
+    mc_reg meta[WARPGROUP_SETS][STAGE_STEPS];
 } warpgroup_mma;
 
 static inline int warpgroup_sums(const warpgroup_mma *m) { return m->n / op_columns(m->form->shared); }
@@ -64,8 +68,13 @@ static inline int warpgroup_sums(const warpgroup_mma *m) { return m->n / op_colu
 /* FIRST is the address of stage 0, ROW the first of the warpgroup's rows of `lhs`, a multiple of 64 (none:
    0), and WARP_ROW as in warp_roles. */
 void warpgroup_begin(warpgroup_mma *m, mc_reg first, mc_reg row, mc_reg warp_row, mc_reg lane);
-/* Multiplies the stage at hand, in a group of its own. With A from registers it waits for those before. */
-void warpgroup_issue(const warpgroup_mma *m);
+/* How many sets of registers there are: 1, where a stage needs none. */
+static inline int warpgroup_sets(const warpgroup_mma *m) {
+    return m->from_registers || m->sparse ? WARPGROUP_SETS : 1;
+}
+/* Multiplies the stage at hand, in a group of its own, with registers of SET: stages take the sets in turn,
+   and a tile begins with set 0. */
+void warpgroup_issue(const warpgroup_mma *m, int set);
 /* Waits for all but the last PENDING stages that were issued, 0 or 1: nobody reads them any more. With 0 the
    sums are there. */
 void warpgroup_wait(const warpgroup_mma *m, int pending);

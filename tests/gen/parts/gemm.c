@@ -146,7 +146,8 @@ static void begin_metadata(consumer *w) {
                                .lane = w->g->roles.lane,
                                .warp_row = w->g->roles.warp_row};
     metadata_begin(&w->meta);
-    b32_array(b, "meta", STAGE_STEPS, w->mma.meta);
+    b32_array(b, "meta", STAGE_STEPS, w->mma.meta[0]);
+    b32_array(b, "meta_too", STAGE_STEPS, w->mma.meta[1]);
 }
 
 static void begin_metadata_tile(const consumer *w, mc_reg own_row) {
@@ -207,32 +208,40 @@ static void begin_mma(consumer *w, mc_reg row) {
     warpgroup_begin(&w->mma, g->pipe.first, row, g->roles.warp_row, g->roles.lane);
 }
 
-/* Multiplies a tile: `block` counts its stages. A stage is left one later, when its wgmma have ended. */
-static void emit_stages(consumer *w) {
+/* Multiplies the stage at hand. The stage before is left now that its wgmma have ended. */
+static void emit_stage(consumer *w, int set) {
     const gemm *g = w->g;
     mc_builder *b = w->b;
-    mc_label next = label(b, "STAGE"), first = label(b, "STAGE_KEPT");
-    mc_reg more = pred(b, "more"), block = carried(b, "stage", I(0));
-    note(b, "a stage at a time: a tile's first wgmma writes the sums, the others add to them");
-    set_label(b, next);
-    EMIT(b, setp_gt, w->mma.adds, block, I(0));
+    mc_label first = set == 0 ? label(b, "STAGE_KEPT") : (mc_label){0};
     if (g->c->sparse) metadata_load(&w->meta);
-    pipeline_wait(&g->pipe, &w->stage, "FULL");
-    if (g->c->sparse) {
-        note(b, "wgmma before still read their metadata");
-        EMIT(b, wgmma_wait, I(0));
-        metadata_take(&w->meta, w->mma.meta);
-    }
-    warpgroup_issue(&w->mma);
+    pipeline_wait(&g->pipe, &w->stage, set ? "FULL_TOO" : "FULL");
+    if (g->c->sparse) metadata_take(&w->meta, w->mma.meta[set]);
+    warpgroup_issue(&w->mma, set);
     warpgroup_next(&w->mma, w->stage.wrap);
     warpgroup_wait(&w->mma, 1);
-    EMIT_IF(b, NOT(w->mma.adds), bra, TO(first));
+    if (set == 0) EMIT_IF(b, NOT(w->mma.adds), bra, TO(first));
     note(b, "the stage before has been read by now");
     pipeline_leave(&g->pipe, &w->stage);
-    set_label(b, first);
-    EMIT(b, add_s32, block, block, I(1));
-    EMIT(b, setp_lt, more, block, g->k_stages);
-    EMIT_IF(b, more, bra, TO(next));
+    if (set == 0) set_label(b, first);
+}
+
+/* Multiplies a tile: `stage` counts its stages, of which a turn of the loop has one for each set of registers. */
+static void emit_stages(consumer *w) {
+    mc_builder *b = w->b;
+    int sets = warpgroup_sets(&w->mma);
+    mc_label next = label(b, "STAGE"), done = sets > 1 ? label(b, "STAGES_DONE") : (mc_label){0};
+    mc_reg more = pred(b, "more"), stage = carried(b, "stage", I(0));
+    note(b, "a stage at a time: a tile's first wgmma writes the sums, the others add to them");
+    set_label(b, next);
+    for (int set = 0; set < sets; set++) {
+        EMIT(b, setp_gt, w->mma.adds, stage, I(0));
+        emit_stage(w, set);
+        EMIT(b, add_s32, stage, stage, I(1));
+        EMIT(b, setp_lt, more, stage, w->g->k_stages);
+        if (set + 1 < sets) EMIT_IF(b, NOT(more), bra, TO(done));
+        else EMIT_IF(b, more, bra, TO(next));
+    }
+    if (sets > 1) set_label(b, done);
 }
 
 static void emit_direct(consumer *w, const mc_reg *sums, mc_reg row, int offset) {
