@@ -36,6 +36,7 @@ void metadata_begin(wgmma_metadata *m) {
 
 void metadata_rows(const wgmma_metadata *m, mc_reg row, mc_reg last) {
     mc_builder *b = m->b;
+    note(b, "where the metadata of the lane's rows are; below C they are those of its last row");
     for (int i = 0; i < rows_of(m); i++) {
         EMIT(b, add_s32, m->row, row, m->line);
         if (i) EMIT(b, add_s32, m->row, m->row, I(8));
@@ -60,6 +61,7 @@ void metadata_load(const wgmma_metadata *m) {
 
 void metadata_take(const wgmma_metadata *m, const mc_reg metadata[METADATA_STEPS]) {
     mc_builder *b = m->b;
+    note(b, "the lane's part of them, one register a step of k");
     for (int step = 0; step < METADATA_STEPS; step++) {
         if (m->bytes == 1) EMIT(b, mov_b32, metadata[step], m->of_row[0][step]);
         else EMIT(b, prmt_by, metadata[step], m->of_row[0][step], m->of_row[1][step], m->order);

@@ -117,6 +117,7 @@ void store_tile(const tile_store *s, const mc_reg *sums, mc_reg row, int offset,
     int line = span_of(s) / s->bytes, boxes = s->columns / line;
     bool halves = s->convert == OP_mov_b32 && s->bytes != WORD;
     int box_sums = line / 8 * (halves ? 2 : 4);
+    note(b, "the warp's rows of C");
     EMIT(b, add_s32, s->row, row, s->warp_row);
     if (offset) EMIT(b, add_s32, s->row, s->row, I(offset));
     for (int box = 0; box < boxes; box++) {

@@ -161,6 +161,7 @@ void warpgroup_wait(const warpgroup_mma *m, int pending) {
 
 void warpgroup_next(const warpgroup_mma *m, mc_reg wrap) {
     mc_builder *b = m->b;
+    note(b, "the next stage");
     if (m->from_registers) {
         EMIT(b, add_s32, m->a_at, m->a_at, I(m->stage_bytes));
         EMIT_IF(b, wrap, mov_b32, m->a_at, m->a_start);
