@@ -26,7 +26,8 @@ double sim_decode(const struct sim_format *f, uint32_t bits) {
     uint32_t fraction = bits & ((1u << f->fraction_bits) - 1), exponent = bits >> f->fraction_bits & ones;
     bool negative = bits >> (f->exponent_bits + f->fraction_bits) & 1;
     double magnitude;
-    if (f->no_infinity ? (bits & 0x7f) == f->nan : exponent == ones && fraction) return (double)NAN;
+    const bool is_nan = f->no_infinity ? (bits & 0x7f) == f->nan : exponent == ones && fraction;
+    if (is_nan) return copysign((double)NAN, negative ? -1 : 1);
     if (exponent == ones && !f->no_infinity) magnitude = (double)INFINITY;
     else if (exponent == 0) magnitude = fraction * sim_power(1 - bias_of(f) - f->fraction_bits);
     else

@@ -138,7 +138,7 @@ static int line_of_flight(const struct sim_warp *warp, unsigned reg) {
     const struct sim_wgmma_warp *w = state_of(warp);
     for (int i = 0; i < w->flights; i++) {
         const struct sim_insn *insn = w->flight[i].insn;
-        if (has_register(insn->value, insn->destination_count + SIM_GROUP_WARPS, reg)) return insn->line;
+        if (has_register(insn->value, insn->value_count, reg)) return insn->line;
     }
     return 0;
 }
@@ -157,11 +157,22 @@ static bool touch(struct sim_warp *warp, const struct sim_insn *insn, unsigned r
     return false;
 }
 
+/* Metadata are read as late as A is: an H100 multiplied by those of the next stage. */
+static bool overwrite(struct sim_warp *warp, const struct sim_insn *insn, unsigned reg) {
+    if (state_of(warp)->fragment[reg].metadata == 0) return true;
+    sim_fault_at(warp, insn, __builtin_ctz(warp->active), PTXSIM_ASYNC,
+                 "writes %s, which holds metadata of the wgmma.sp of line %d, and no wgmma.wait_group has waited for it",
+                 name_of(warp, reg), line_of_flight(warp, reg));
+    return false;
+}
+
 bool sim_wgmma_touch(struct sim_warp *warp, const struct sim_insn *insn) {
     for (int i = 0; i < insn->use_count; i++)
         if (!touch(warp, insn, insn->use[i])) return false;
-    for (int i = 0; i < insn->destination_count; i++)
-        if (insn->value[i].kind == SIM_REGISTER && !touch(warp, insn, insn->value[i].reg)) return false;
+    for (int i = 0; i < insn->destination_count; i++) {
+        if (insn->value[i].kind != SIM_REGISTER) continue;
+        if (!touch(warp, insn, insn->value[i].reg) || !overwrite(warp, insn, insn->value[i].reg)) return false;
+    }
     return true;
 }
 
@@ -245,6 +256,10 @@ static void change_registers(struct sim_wgmma_warp *w, const struct sim_insn *in
         uint16_t *factors = &w->fragment[factor[i].reg].factors;
         if (factor[i].kind == SIM_REGISTER) *factors = (uint16_t)(*factors + by);
     }
+    const struct sim_value *metadata = factor + (factors_of(insn) ? factors_of(insn) : 1) + 1;
+    if (!(insn->modifiers & SIM_SPARSE) || metadata->kind != SIM_REGISTER) return;
+    uint16_t *count = &w->fragment[metadata->reg].metadata;
+    *count = (uint16_t)(*count + by);
 }
 
 bool sim_wgmma_issue(struct sim_warp *warp, const struct sim_insn *insn, int factors,

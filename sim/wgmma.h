@@ -2,6 +2,7 @@
  * 16 rows by itself when it issues the instruction; what makes it asynchronous is watched: from its issue until
  * a wait for its group,
  *   - its accumulators and the registers that hold A may be accessed by nothing but wgmma of the same shape;
+ *   - its metadata may not be written;
  *   - the bytes of shared memory that it reads may not be written.
  * It reads by the async proxy. wgmma.fence has to lie between other accesses to its registers and itself.
  * Only blocks whose kernel has wgmma have a sim_wgmma. */
@@ -27,10 +28,10 @@ struct sim_flight {
     struct sim_descriptor a, b;
 };
 
-/* How many wgmma in flight have a register for an accumulator, and for A; and up to which fence of its warp other
-   instructions accessed it. */
+/* How many wgmma in flight have a register for an accumulator, for A, and for metadata; and up to which fence of its
+   warp other instructions accessed it. */
 struct sim_fragment {
-    uint16_t sums, factors;
+    uint16_t sums, factors, metadata;
     uint32_t touched;
 };
 

@@ -48,6 +48,9 @@ uint32_t descriptor_high(const shared_tile *t) {
 mc_reg tile_descriptor(mc_builder *b, const char *name, const shared_tile *t, mc_reg at) {
     char part[MC_MAX_NAME];
     mc_reg halves[2], descriptor = b64(b, name);
+    /* in a cluster, addresses have the block's rank above the bits that a descriptor has room for */
+    snprintf(part, sizeof part, "%s_place", name);
+    at = and_b32(b, part, at, H(DESCRIPTOR_ADDRESSES));
     snprintf(part, sizeof part, "%s_address", name);
     mc_reg address = shr_u32(b, part, at, I(4));
     snprintf(part, sizeof part, "%s_low", name);

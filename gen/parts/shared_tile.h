@@ -30,7 +30,8 @@ enum {
     TILE_CHUNK = 16, /* bytes that a swizzle keeps together */
     TILE_LINES = 8,  /* lines of a swizzle's pattern, and rows or k of a core matrix */
     TILE_ALIGN = 1024,
-    DESCRIPTOR_UNIT = 16, /* bytes that addresses and distances in a descriptor count */
+    DESCRIPTOR_UNIT = 16,           /* bytes that addresses and distances in a descriptor count */
+    DESCRIPTOR_ADDRESSES = 0x3ffff, /* the bits of an address that it has room for */
 };
 
 typedef struct shared_tile {

@@ -25,7 +25,7 @@
         "%%r0, %%c, %%r0, %%t; mad.wide.u32 %%out, %%r0, 16, %%out; setp.lt.u32 %%first, %%t, 16; "          \
         "setp.eq.u32 "                                                                                       \
         "%%one, %%t, 0; setp.eq.u32 %%yes, %%t, %%t; setp.ne.u32 %%no, %%t, %%t;\n"                          \
-        "shr.u32 %%r0, %%s, 4; cvt.u64.u32 %%x, %%r0; add.u64 %%y, %%x, 128; or.b64 %%x, %%x, ((1024 >> 4) " \
+        "and.b32 %%r0, %%s, 0x3ffff; shr.u32 %%r0, %%r0, 4; cvt.u64.u32 %%x, %%r0; add.u64 %%y, %%x, 128; or.b64 %%x, %%x, ((1024 >> 4) " \
         "<< "                                                                                                \
         "16) | ((128 >> 4) << 32); or.b64 %%y, %%y, ((128 >> 4) << 16) | ((256 >> 4) << 32); mov.u32 %%e, "  \
         "0x44444444;\n%s\nret;\n}\n"

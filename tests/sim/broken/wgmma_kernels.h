@@ -143,6 +143,10 @@ static const struct broken_wgmma broken_wgmma[] = {
     {"the next A overwrites registers in flight", 128, 1, "", ASYNC, "accesses %r4, which the wgmma of line",
      TILE L(LOAD_A) L(FENCE) L(MMA_A("%no")) L(COMMIT) HERE("mov.b32 %r4, 0;") L(WAIT(0)) L(STORE),
      TILE L(LOAD_A) L(FENCE) L(MMA_A("%no")) L(COMMIT) L(WAIT(0)) L("mov.b32 %r4, 0;") L(STORE), 0, 1},
+    {"the next metadata overwrite a register in flight", 128, 1, "", ASYNC, "writes %e, which holds metadata",
+     FILL_SPARSE L(PROXY) L(BLOCK) L(FENCE) L(SPARSE("%e")) L(COMMIT) HERE("mov.u32 %e, 0xeeeeeeee;") L(WAIT(0)),
+     FILL_SPARSE L(PROXY) L(BLOCK) L(FENCE) L(SPARSE("%e")) L(COMMIT) L("mov.u32 %r0, %e;") L(WAIT(0)) L("mov.u32 %e, 0xeeeeeeee;"),
+     0, 0},
     {"accumulators of another shape in flight", 128, 1, "", ASYNC, "of another shape",
      L("@%first st.shared.v4.b32 [%mine + 2304], {%t, %t, %t, %t};") TILE L(FENCE) L(MMA(0, "%no"))
          HERE(MMA_16) L(COMMIT) L(WAIT(0)),
