@@ -137,7 +137,12 @@ bool sim_async_touch_together(struct sim_warp *warp, const struct sim_insn *insn
 
 /* -- Global memory that copies read or write ------------------------------------------------------------- */
 
+static bool is_within(const struct sim_bounds *bounds, uint64_t address, unsigned bytes) {
+    return address < bounds->high && bounds->low < address + bytes;
+}
+
 static bool overlaps(const struct sim_copy *copy, uint64_t address, unsigned bytes) {
+    if (!is_within(&copy->global, address, bytes)) return false;
     for (int i = 0; i < copy->piece_count; i++) {
         const struct sim_piece *p = &copy->pieces[i];
         if (p->address && p->address < address + bytes && address < p->address + p->bytes) return true;
@@ -149,8 +154,9 @@ bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, 
                             unsigned bytes, enum sim_access access) {
     struct sim_async *async = warp->block->async;
     async->changes += access != SIM_READ;
-    if (async->stores == 0 && (async->loads == 0 || access == SIM_READ)) return true;
-    if (address >= async->high || address + bytes <= async->low) return true;
+    const bool stored = async->stores > 0 && is_within(&async->stored, address, bytes);
+    const bool loaded = async->loads > 0 && access != SIM_READ && is_within(&async->loaded, address, bytes);
+    if (!stored && !loaded) return true;
     for (uint32_t i = 1; i < async->copy_count; i++) {
         const struct sim_copy *copy = &async->copies[i];
         bool store = copy->kind == SIM_COPY_STORE;

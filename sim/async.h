@@ -32,8 +32,14 @@ struct sim_piece {
     uint8_t bytes, lane;
 };
 
+/* Bounds of global bytes, from low to below high; none, where low is not below high. */
+struct sim_bounds {
+    uint64_t low, high;
+};
+
 struct sim_copy {
     enum sim_copy_kind kind;
+    struct sim_bounds global; /* of its pieces */
     const struct sim_insn *insn;
     struct sim_warp
         *by; /* the warp that issued it; of another block, where this block's memory is written from there */
@@ -95,8 +101,8 @@ struct sim_async {
     uint32_t copy_count, copy_capacity, free_copies;
     uint32_t *late; /* queue of loads and arrivals that have yet to land */
     uint32_t late_first, late_count, late_capacity;
-    int loads, stores;  /* loads and stores in flight: they read and write global memory */
-    uint64_t low, high; /* bounds of the global bytes of both */
+    int loads, stores; /* loads and stores in flight: they read and write global memory */
+    struct sim_bounds loaded, stored; /* of the global bytes of both */
     /* for each warp, the list of copies that it can wait for, the last one first; 0: none */
     uint32_t open[SIM_MAX_WARPS];
     /* groups that were committed */

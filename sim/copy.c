@@ -127,18 +127,23 @@ static void write_out(struct sim_copy *copy) {
 
 /* -- Issue ---------------------------------------------------------------------------------------------- */
 
-static void count_in_flight(struct sim_async *async, const struct sim_copy *copy) {
-    if (async->loads + async->stores == 0) {
-        async->low = UINT64_MAX;
-        async->high = 0;
-    }
-    *(copy->kind == SIM_COPY_STORE ? &async->stores : &async->loads) += 1;
+static void widen(struct sim_bounds *bounds, uint64_t low, uint64_t high) {
+    if (bounds->low > low) bounds->low = low;
+    if (bounds->high < high) bounds->high = high;
+}
+
+static void count_in_flight(struct sim_async *async, struct sim_copy *copy) {
+    const bool is_store = copy->kind == SIM_COPY_STORE;
+    struct sim_bounds *all = is_store ? &async->stored : &async->loaded;
+    int *count = is_store ? &async->stores : &async->loads;
+    if (*count == 0) *all = (struct sim_bounds){UINT64_MAX, 0};
+    *count += 1;
+    copy->global = (struct sim_bounds){UINT64_MAX, 0};
     for (int i = 0; i < copy->piece_count; i++) {
         const struct sim_piece *p = &copy->pieces[i];
-        if (p->address == 0) continue;
-        if (async->low > p->address) async->low = p->address;
-        if (async->high < p->address + p->bytes) async->high = p->address + p->bytes;
+        if (p->address) widen(&copy->global, p->address, p->address + p->bytes);
     }
+    widen(all, copy->global.low, copy->global.high);
 }
 
 static bool issue_lanes(struct sim_block *block, uint32_t index) {
@@ -184,7 +189,7 @@ static bool issue_late(struct sim_block *block, uint32_t index) {
 }
 
 bool sim_copy_issue(struct sim_block *block, uint32_t index) {
-    const struct sim_copy *copy = &block->async->copies[index];
+    struct sim_copy *copy = &block->async->copies[index];
     block->async->changes++;
     if (copy->kind != SIM_COPY_ARRIVAL) count_in_flight(block->async, copy);
     switch (copy->kind) {

@@ -271,19 +271,20 @@ SIM_INLINE void add_products(const struct sim_sum_rule *rule, const struct step 
     const float *b = s->b->fraction + s->column;
     const int32_t *b_exponent = s->b->exponent + s->column;
     const int columns = s->columns, step = rule->step;
-    wide_int exponent, largest = *most, even = {0}, odd = {0};
+    wide_int exponent, largest = (wide_int){0} + 2 * NO_EXPONENT, even = {0}, odd = {0};
     for (int i = 0; i < step; i++) {
         memcpy(&exponent, b_exponent + places[i] * columns, sizeof exponent);
         exponent += a_exponent[i];
         largest = LARGER(largest, exponent);
     }
+    const wide_int top = LARGER(*most, largest);
     for (int i = 0; i < step; i += 2) {
         add_product(&even, a[i], a_exponent[i], b + places[i] * columns, b_exponent + places[i] * columns,
-                    &largest, rule->kept);
+                    &top, rule->kept);
         add_product(&odd, a[i + 1], a_exponent[i + 1], b + places[i + 1] * columns,
-                    b_exponent + places[i + 1] * columns, &largest, rule->kept);
+                    b_exponent + places[i + 1] * columns, &top, rule->kept);
     }
-    *most = largest;
+    *most = top;
     total[0] = even;
     total[1] = odd;
 }
