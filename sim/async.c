@@ -141,10 +141,23 @@ static bool is_within(const struct sim_bounds *bounds, uint64_t address, unsigne
     return address < bounds->high && bounds->low < address + bytes;
 }
 
+/* Of pieces that ascend, the first that does not end before ADDRESS. */
+static int first_behind(const struct sim_copy *copy, uint64_t address) {
+    int low = 0, high = copy->piece_count;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        const struct sim_piece *p = &copy->pieces[middle];
+        if (p->address + p->bytes <= address) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 static bool overlaps(const struct sim_copy *copy, uint64_t address, unsigned bytes) {
     if (!is_within(&copy->global, address, bytes)) return false;
-    for (int i = 0; i < copy->piece_count; i++) {
+    for (int i = copy->ascends ? first_behind(copy, address) : 0; i < copy->piece_count; i++) {
         const struct sim_piece *p = &copy->pieces[i];
+        if (copy->ascends && p->address >= address + bytes) return false;
         if (p->address && p->address < address + bytes && address < p->address + p->bytes) return true;
     }
     return false;

@@ -40,6 +40,7 @@ struct sim_bounds {
 struct sim_copy {
     enum sim_copy_kind kind;
     struct sim_bounds global; /* of its pieces */
+    bool ascends;             /* each piece's global bytes lie behind those of the one before */
     const struct sim_insn *insn;
     struct sim_warp
         *by; /* the warp that issued it; of another block, where this block's memory is written from there */
@@ -101,7 +102,7 @@ struct sim_async {
     uint32_t copy_count, copy_capacity, free_copies;
     uint32_t *late; /* queue of loads and arrivals that have yet to land */
     uint32_t late_first, late_count, late_capacity;
-    int loads, stores; /* loads and stores in flight: they read and write global memory */
+    int loads, stores;                /* loads and stores in flight: they read and write global memory */
     struct sim_bounds loaded, stored; /* of the global bytes of both */
     /* for each warp, the list of copies that it can wait for, the last one first; 0: none */
     uint32_t open[SIM_MAX_WARPS];
@@ -242,8 +243,8 @@ struct sim_destinations {
 /* What the operands say: TO and SIGNAL are two values each, an address; MASK is NULL without .multicast. False
    after a fault. */
 bool sim_bulk_destinations(struct sim_warp *warp, const struct sim_insn *insn, int lane,
-                      const struct sim_value *to, const struct sim_value *signal,
-                      const struct sim_value *mask, struct sim_destinations *targets);
+                           const struct sim_value *to, const struct sim_value *signal,
+                           const struct sim_value *mask, struct sim_destinations *targets);
 /* A new bulk copy of BYTES, made of at most PIECES pieces, which signals M, or which a group waits for. 0
    after a fault. */
 uint32_t sim_bulk_new(struct sim_warp *warp, const struct sim_insn *insn, int lane,

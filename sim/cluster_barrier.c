@@ -80,7 +80,8 @@ static void share_far(const struct sim_cluster *c, struct sim_cluster_phase *pha
         phase->view[i].far.any = true;
         for (unsigned r = 0; r < c->count; r++) {
             raise(phase->view[i].far.seen[r], phase->seen[r], warps);
-            raise(phase->view[i].far.phases[r], phase->view[r].by[SIM_PROXY_GENERIC].phases, SIM_MAX_MBARRIERS);
+            raise(phase->view[i].far.phases[r], phase->view[r].by[SIM_PROXY_GENERIC].phases,
+                  SIM_MAX_MBARRIERS);
         }
     }
 }

@@ -139,8 +139,10 @@ static void count_in_flight(struct sim_async *async, struct sim_copy *copy) {
     if (*count == 0) *all = (struct sim_bounds){UINT64_MAX, 0};
     *count += 1;
     copy->global = (struct sim_bounds){UINT64_MAX, 0};
+    copy->ascends = true;
     for (int i = 0; i < copy->piece_count; i++) {
         const struct sim_piece *p = &copy->pieces[i];
+        copy->ascends &= p->address >= copy->global.high && p->address;
         if (p->address) widen(&copy->global, p->address, p->address + p->bytes);
     }
     widen(all, copy->global.low, copy->global.high);

@@ -70,8 +70,8 @@ static bool add_one(struct sim_warp *warp, const struct sim_insn *insn, int lane
 }
 
 bool sim_bulk_destinations(struct sim_warp *warp, const struct sim_insn *insn, int lane,
-                      const struct sim_value *to, const struct sim_value *signal,
-                      const struct sim_value *mask, struct sim_destinations *targets) {
+                           const struct sim_value *to, const struct sim_value *signal,
+                           const struct sim_value *mask, struct sim_destinations *targets) {
     const uint64_t at = sim_operand_address(warp, to, lane), m = sim_operand_address(warp, signal, lane);
     targets->count = 0;
     if (!mask) return add_one(warp, insn, lane, at, m, targets);
@@ -166,8 +166,8 @@ void sim_bulk_load(struct sim_warp *warp, const struct sim_insn *insn, uint32_t 
                  from = sim_operand_address(warp, &insn->value[FROM], l);
         uint32_t size = sim_lane_u32(warp, &insn->value[SIZE], l);
         if (!check_bulk(warp, insn, l, to, from, size)) return;
-        if (!sim_bulk_destinations(warp, insn, l, &insn->value[TO], &insn->value[MBARRIER], ranks_of(insn, RANKS),
-                              &targets))
+        if (!sim_bulk_destinations(warp, insn, l, &insn->value[TO], &insn->value[MBARRIER],
+                                   ranks_of(insn, RANKS), &targets))
             return;
         for (unsigned i = 0; i < targets.count; i++)
             if (!bulk(warp, insn, l, targets.to[i].mbarrier, targets.to[i].at, from, size)) return;

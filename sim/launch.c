@@ -109,9 +109,8 @@ static bool set_traits(struct sim_launch *launch) {
         const char *name = insn->op->pattern;
         struct sim_trait *t = &launch->traits[i];
         t->strong = starts_with_one(name, strong);
-        t->touches =
-            !sim_is_private(insn->space) && !insn->reduction &&
-            (t->strong || starts_with(name, "ld") || starts_with(name, "st"));
+        t->touches = !sim_is_private(insn->space) && !insn->reduction &&
+                     (t->strong || starts_with(name, "ld") || starts_with(name, "st"));
         t->service = sim_service_of(insn);
         bool async = insn->op->flags & SIM_OP_ASYNC;
         t->touches |= async;

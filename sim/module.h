@@ -101,11 +101,11 @@ enum sim_modifier {
     SIM_TRANSPOSED = 128,   /* .trans */
     SIM_CACHE_POLICY = 256, /* .L2::cache_hint, which brings an operand */
     SIM_NOINC = 512,
-    SIM_READ_ONLY = 1024, /* .read of cp.async.bulk.wait_group */
-    SIM_ORDERED = 2048,   /* ::ordered_metadata */
-    SIM_SPARSE = 4096,    /* .sp of wgmma */
-    SIM_MULTICAST = 8192, /* .multicast::cluster, which brings an operand */
-    SIM_INCREASE = 16384, /* .inc of setmaxnreg */
+    SIM_READ_ONLY = 1024,    /* .read of cp.async.bulk.wait_group */
+    SIM_ORDERED = 2048,      /* ::ordered_metadata */
+    SIM_SPARSE = 4096,       /* .sp of wgmma */
+    SIM_MULTICAST = 8192,    /* .multicast::cluster, which brings an operand */
+    SIM_INCREASE = 16384,    /* .inc of setmaxnreg */
     SIM_SET_CARRY = 1 << 15, /* .cc */
     SIM_XOR_SIGN = 1 << 16   /* .xorsign */
 };

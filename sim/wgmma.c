@@ -70,7 +70,8 @@ static void trim(const struct sim_block *block, int index) {
         const uint32_t issued = block->wgmma->warp[index * SIM_GROUP_WARPS + i].issued;
         if (issued < least) least = issued;
     }
-    if (g->steps) memmove(g->step, g->step + (least - g->first), (g->first + g->steps - least) * sizeof *g->step);
+    if (g->steps)
+        memmove(g->step, g->step + (least - g->first), (g->first + g->steps - least) * sizeof *g->step);
     g->steps -= least - g->first;
     g->first = least;
 }
@@ -161,7 +162,8 @@ static bool touch(struct sim_warp *warp, const struct sim_insn *insn, unsigned r
 static bool overwrite(struct sim_warp *warp, const struct sim_insn *insn, unsigned reg) {
     if (state_of(warp)->fragment[reg].metadata == 0) return true;
     sim_fault_at(warp, insn, __builtin_ctz(warp->active), PTXSIM_ASYNC,
-                 "writes %s, which holds metadata of the wgmma.sp of line %d, and no wgmma.wait_group has waited for it",
+                 "writes %s, which holds metadata of the wgmma.sp of line %d, and no wgmma.wait_group has "
+                 "waited for it",
                  name_of(warp, reg), line_of_flight(warp, reg));
     return false;
 }
@@ -171,7 +173,8 @@ bool sim_wgmma_touch(struct sim_warp *warp, const struct sim_insn *insn) {
         if (!touch(warp, insn, insn->use[i])) return false;
     for (int i = 0; i < insn->destination_count; i++) {
         if (insn->value[i].kind != SIM_REGISTER) continue;
-        if (!touch(warp, insn, insn->value[i].reg) || !overwrite(warp, insn, insn->value[i].reg)) return false;
+        if (!touch(warp, insn, insn->value[i].reg) || !overwrite(warp, insn, insn->value[i].reg))
+            return false;
     }
     return true;
 }

@@ -16,7 +16,8 @@ static bool is_ok(mc_status status, const char *name) {
 static bool launch(const struct broken_wgmma *k) {
     static char text[WGMMA_TEXT];
     mc_module *module;
-    mc_launch launch = {.grid = {k->blocks, 1, 1}, .block = {k->threads, 1, 1}, .values = {in, out}, .count = 2};
+    mc_launch launch = {
+        .grid = {k->blocks, 1, 1}, .block = {k->threads, 1, 1}, .values = {in, out}, .count = 2};
     snprintf(text, sizeof text, WGMMA_KERNEL, k->directive, k->right);
     if (!is_ok(mc_module_load(device, text, "k", &module, diag), k->name)) return false;
     bool ran = is_ok(mc_module_launch(module, &launch, diag), k->name);
@@ -32,8 +33,8 @@ static void run(const struct broken_wgmma *k) {
         for (unsigned t = 0; t < 128; t++)
             for (unsigned i = 0; i < 4; i++) {
                 float got = sums[(block * k->threads + t) * 4 + i];
-                CHECK(got == wgmma_sum(k->first, k->count, (int)t, (int)i), "right twin of: %s, thread %u: %g", k->name, t,
-                      (double)got);
+                CHECK(got == wgmma_sum(k->first, k->count, (int)t, (int)i),
+                      "right twin of: %s, thread %u: %g", k->name, t, (double)got);
             }
 }
 

@@ -11,24 +11,25 @@
  * and in a tile; %first: the 16 threads that have 16 of B, too; %out: a thread's four sums; %yes, %no; %one: thread 0. */
 #define WGMMA_KERNEL                                                                                         \
     ASYNC_HEADER                                                                                             \
-        ".visible .entry k(.param .u64 in, .param .u64 out) %s\n{\n"                                         \
-        ".reg .b32 %%r<16>, %%t, %%w, %%c, %%rank, %%s, %%b, %%mine, %%e; .reg .b64 %%in, %%out, %%src, "    \
-        "%%x, "                                                                                              \
-        "%%y, %%rd<8>; .reg .f32 %%f<16>; .reg .b16 %%h<4>; .reg .pred %%yes, %%no, %%first, %%one, "        \
-        "%%p<8>;\n"                                                                                          \
-        ".shared .align 1024 .b8 sm[32768]; .shared .align 8 .b64 bar[16];\n"                                \
-        "mov.u32 %%t, %%tid.x; shr.u32 %%w, %%t, 5; mov.u32 %%c, %%ctaid.x; mov.u32 %%rank, "                \
-        "%%cluster_ctarank; "                                                                                \
-        "ld.param.u64 %%in, [in]; ld.param.u64 %%out, [out]; mov.u32 %%s, sm; mov.u32 %%b, bar;\n"           \
-        "mad.lo.u32 %%mine, %%t, 16, %%s; mad.wide.u32 %%src, %%t, 16, %%in; mov.u32 %%r0, %%ntid.x; "       \
-        "mad.lo.u32 "                                                                                        \
-        "%%r0, %%c, %%r0, %%t; mad.wide.u32 %%out, %%r0, 16, %%out; setp.lt.u32 %%first, %%t, 16; "          \
-        "setp.eq.u32 "                                                                                       \
-        "%%one, %%t, 0; setp.eq.u32 %%yes, %%t, %%t; setp.ne.u32 %%no, %%t, %%t;\n"                          \
-        "and.b32 %%r0, %%s, 0x3ffff; shr.u32 %%r0, %%r0, 4; cvt.u64.u32 %%x, %%r0; add.u64 %%y, %%x, 128; or.b64 %%x, %%x, ((1024 >> 4) " \
-        "<< "                                                                                                \
-        "16) | ((128 >> 4) << 32); or.b64 %%y, %%y, ((128 >> 4) << 16) | ((256 >> 4) << 32); mov.u32 %%e, "  \
-        "0x44444444;\n%s\nret;\n}\n"
+    ".visible .entry k(.param .u64 in, .param .u64 out) %s\n{\n"                                             \
+    ".reg .b32 %%r<16>, %%t, %%w, %%c, %%rank, %%s, %%b, %%mine, %%e; .reg .b64 %%in, %%out, %%src, "        \
+    "%%x, "                                                                                                  \
+    "%%y, %%rd<8>; .reg .f32 %%f<16>; .reg .b16 %%h<4>; .reg .pred %%yes, %%no, %%first, %%one, "            \
+    "%%p<8>;\n"                                                                                              \
+    ".shared .align 1024 .b8 sm[32768]; .shared .align 8 .b64 bar[16];\n"                                    \
+    "mov.u32 %%t, %%tid.x; shr.u32 %%w, %%t, 5; mov.u32 %%c, %%ctaid.x; mov.u32 %%rank, "                    \
+    "%%cluster_ctarank; "                                                                                    \
+    "ld.param.u64 %%in, [in]; ld.param.u64 %%out, [out]; mov.u32 %%s, sm; mov.u32 %%b, bar;\n"               \
+    "mad.lo.u32 %%mine, %%t, 16, %%s; mad.wide.u32 %%src, %%t, 16, %%in; mov.u32 %%r0, %%ntid.x; "           \
+    "mad.lo.u32 "                                                                                            \
+    "%%r0, %%c, %%r0, %%t; mad.wide.u32 %%out, %%r0, 16, %%out; setp.lt.u32 %%first, %%t, 16; "              \
+    "setp.eq.u32 "                                                                                           \
+    "%%one, %%t, 0; setp.eq.u32 %%yes, %%t, %%t; setp.ne.u32 %%no, %%t, %%t;\n"                              \
+    "and.b32 %%r0, %%s, 0x3ffff; shr.u32 %%r0, %%r0, 4; cvt.u64.u32 %%x, %%r0; add.u64 %%y, %%x, 128; "      \
+    "or.b64 %%x, %%x, ((1024 >> 4) "                                                                         \
+    "<< "                                                                                                    \
+    "16) | ((128 >> 4) << 32); or.b64 %%y, %%y, ((128 >> 4) << 16) | ((256 >> 4) << 32); mov.u32 %%e, "      \
+    "0x44444444;\n%s\nret;\n}\n"
 
 /* A line of the kernel; the one where the fault is; one where another schedule finds it. */
 #define L(code)    code "\n"

@@ -49,8 +49,9 @@ struct broken_wgmma {
 #define PRODUCE(s, i)           L(EXPECT("", s, 2304)) L(LOAD("", s, i, s))
 #define FOUR_CONSUMED                                                                                        \
     CONSUME(0, 0, "%no")                                                                                     \
-    L(LEAVE("", 2)) CONSUME(1, 0, "%yes") L(LEAVE("", 3)) CONSUME(0, 1, "%yes") L(LEAVE("", 2))              \
-        CONSUME(1, 1, "%yes") L(LEAVE("", 3)) L(STORE)
+    L(LEAVE("", 2))                                                                                          \
+    CONSUME(1, 0, "%yes") L(LEAVE("", 3)) CONSUME(0, 1, "%yes") L(LEAVE("", 2)) CONSUME(1, 1, "%yes")        \
+        L(LEAVE("", 3)) L(STORE)
 #define FOUR_PRODUCED PRODUCE(0, 0) PRODUCE(1, 1) L(AWAIT(2, 0)) PRODUCE(0, 2) L(AWAIT(3, 0)) PRODUCE(1, 3)
 
 /* Clusters of two blocks. Each has a tile, of which rank 0 brings the first half for both and rank 1 the second. */
@@ -144,8 +145,10 @@ static const struct broken_wgmma broken_wgmma[] = {
      TILE L(LOAD_A) L(FENCE) L(MMA_A("%no")) L(COMMIT) HERE("mov.b32 %r4, 0;") L(WAIT(0)) L(STORE),
      TILE L(LOAD_A) L(FENCE) L(MMA_A("%no")) L(COMMIT) L(WAIT(0)) L("mov.b32 %r4, 0;") L(STORE), 0, 1},
     {"the next metadata overwrite a register in flight", 128, 1, "", ASYNC, "writes %e, which holds metadata",
-     FILL_SPARSE L(PROXY) L(BLOCK) L(FENCE) L(SPARSE("%e")) L(COMMIT) HERE("mov.u32 %e, 0xeeeeeeee;") L(WAIT(0)),
-     FILL_SPARSE L(PROXY) L(BLOCK) L(FENCE) L(SPARSE("%e")) L(COMMIT) L("mov.u32 %r0, %e;") L(WAIT(0)) L("mov.u32 %e, 0xeeeeeeee;"),
+     FILL_SPARSE L(PROXY) L(BLOCK) L(FENCE) L(SPARSE("%e")) L(COMMIT) HERE("mov.u32 %e, 0xeeeeeeee;")
+         L(WAIT(0)),
+     FILL_SPARSE L(PROXY) L(BLOCK) L(FENCE) L(SPARSE("%e")) L(COMMIT) L("mov.u32 %r0, %e;") L(WAIT(0))
+         L("mov.u32 %e, 0xeeeeeeee;"),
      0, 0},
     {"accumulators of another shape in flight", 128, 1, "", ASYNC, "of another shape",
      L("@%first st.shared.v4.b32 [%mine + 2304], {%t, %t, %t, %t};") TILE L(FENCE) L(MMA(0, "%no"))
