@@ -50,8 +50,8 @@ struct broken_wgmma {
 #define FOUR_CONSUMED                                                                                        \
     CONSUME(0, 0, "%no")                                                                                     \
     L(LEAVE("", 2))                                                                                          \
-    CONSUME(1, 0, "%yes") L(LEAVE("", 3)) CONSUME(0, 1, "%yes") L(LEAVE("", 2)) CONSUME(1, 1, "%yes")        \
-        L(LEAVE("", 3)) L(STORE)
+    CONSUME(1, 0, "%yes")                                                                                    \
+    L(LEAVE("", 3)) CONSUME(0, 1, "%yes") L(LEAVE("", 2)) CONSUME(1, 1, "%yes") L(LEAVE("", 3)) L(STORE)
 #define FOUR_PRODUCED PRODUCE(0, 0) PRODUCE(1, 1) L(AWAIT(2, 0)) PRODUCE(0, 2) L(AWAIT(3, 0)) PRODUCE(1, 3)
 
 /* Clusters of two blocks. Each has a tile, of which rank 0 brings the first half for both and rank 1 the second. */

@@ -39,6 +39,8 @@ const struct foreign_case foreign_cases[] = {
     CASE(switch, DIM(2, 1, 1), DIM(64, 1, 1), 128, WORDS, WORDS, 512, 512, 512, EXACT, 0),
     CASE(atomics, DIM(2, 1, 1), DIM(128, 1, 1), 256, WORDS, WORDS, 1024, 1024, 80, EXACT, 0),
     CASE(vector, DIM(2, 1, 1), DIM(64, 1, 1), 100, FLOATS, WORDS, 1600, 400, 1600, EXACT, 0),
+    CASE(bulk, DIM(4, 1, 1), DIM(64, 1, 1), 256, WORDS, WORDS, 1024, 1024, 1024, EXACT, 0),
+    CASE(wgmma, DIM(1, 1, 1), DIM(128, 1, 1), 4, HALVES, HALVES, 2048, 256, 2048, F32, 0),
 };
 
 const int foreign_count = (int)(sizeof foreign_cases / sizeof *foreign_cases);

@@ -9,5 +9,6 @@ if [ ! -x "$nvcc" ]; then
 fi
 cd "$here" || exit 1
 for source in *.cu; do
-    "$nvcc" -std=c++17 -arch=sm_90 -ptx -o "$1/${source%.cu}.ptx" "$source" || exit 1
+    arch=$(sed -n 's#^// for \(sm_[0-9a]*\):.*#\1#p' "$source")
+    "$nvcc" -std=c++17 -arch="${arch:-sm_90}" -ptx -o "$1/${source%.cu}.ptx" "$source" || exit 1
 done

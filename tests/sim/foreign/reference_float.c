@@ -32,6 +32,16 @@ void reference_tensor(const void *a, const void *b, void *out, unsigned n) {
     }
 }
 
+void reference_wgmma(const void *a, const void *b, void *out, unsigned n) {
+    const uint16_t *x = a, *y = b;
+    float *to = out;
+    for (unsigned at = 0; at < 64 * 8 && n >= 4; at++) {
+        float sum = 0; /* exact: multiples of 1/256 below 2^7 */
+        for (unsigned k = 0; k < 16; k++) sum += float_of(x[at / 8 * 16 + k]) * float_of(y[at % 8 * 16 + k]);
+        to[at] = sum;
+    }
+}
+
 /* -- Halves ------------------------------------------------------------------------------------------- */
 
 static float saturated(float x) { return x > 1 ? 1 : x > 0 ? x : 0; }

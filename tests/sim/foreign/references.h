@@ -33,7 +33,7 @@
     X(template)                                                                                              \
     X(switch)                                                                                                \
     X(atomics)                                                                                               \
-    X(vector)
+    X(vector) X(bulk) X(wgmma)
 
 #define X(name) foreign_reference reference_##name;
 FOREIGN_NAMES(X)
