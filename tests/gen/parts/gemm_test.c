@@ -4,6 +4,7 @@
 #include "check.h"
 #include "gemm.h"
 #include "mcrt_internal.h"
+#include "kernels/mutate.h"
 #include "parts/tile_store.h"
 #include <stdlib.h>
 
@@ -137,10 +138,14 @@ typedef struct run {
     unsigned char *c_data, *meta;
     uint64_t c_at, meta_at;
     int ldc;
+    const char *text; /* a mutant's; NULL: the kernel itself */
+    bool good;
 } run;
 
+/* Of a mutant nothing has to be right. */
 static bool is_ok(run *r, mc_status status) {
-    CHECK(status == MC_OK, "%s: %s", r->what, mc_diag_text(r->diag));
+    r->good = r->good && status == MC_OK;
+    if (!r->text) CHECK(status == MC_OK, "%s: %s", r->what, mc_diag_text(r->diag));
     mc_diag_clear(r->diag);
     return status == MC_OK;
 }
@@ -189,7 +194,7 @@ static bool launch(run *r) {
                               (unsigned)r->ldc},
                    .maps = {[6] = &a, [7] = &b, [8] = &to},
                    .count = 9};
-    char *text = gemm_ptx(c, "gemm");
+    char *text = r->text ? strdup(r->text) : gemm_ptx(c, "gemm");
     mc_module *module = NULL;
     bool good = text && is_ok(r, mc_module_load(r->device, text, "gemm", &module, r->diag));
     good = good && is_ok(r, mc_module_launch(module, &l, r->diag));
@@ -234,10 +239,11 @@ static void compare(run *r) {
                    (size_t)bytes);
             if (inside) want = expected(r, row, column);
             else memset(&want, POISON, (size_t)bytes);
-            if (got != want && wrong++ < 3)
+            if (got != want && wrong++ < 3 && !r->text)
                 CHECK(false, "%s: C[%d][%d] is 0x%x, want 0x%x", r->what, row, column, got, want);
         }
-    CHECK(wrong == 0, "%s: %d elements", r->what, wrong);
+    r->good = r->good && wrong == 0;
+    if (!r->text) CHECK(wrong == 0, "%s: %d elements", r->what, wrong);
 }
 
 /* -- Runs --------------------------------------------------------------------------------------------- */
@@ -269,9 +275,10 @@ static void free_operands(run *r) {
     free(r->meta);
 }
 
-static void run_one(const char *device, const gemm_config *c, problem p) {
+/* Whether the kernel, or TEXT in its place, computes what it should. */
+static bool run_text(const char *device, const gemm_config *c, problem p, const char *text) {
     if (c->cluster) p.blocks = up(p.blocks, c->cluster);
-    run r = {.c = c, .p = p, .diag = mc_diag_create()};
+    run r = {.c = c, .p = p, .diag = mc_diag_create(), .text = text, .good = true};
     snprintf(r.what, sizeof r.what, "%s on %s, %d x %d x %d, %d blocks", c->name, device, p.m, p.n, p.k,
              p.blocks);
     if (is_ok(&r, mc_device_open(device, &r.device, r.diag))) {
@@ -281,7 +288,10 @@ static void run_one(const char *device, const gemm_config *c, problem p) {
         mc_device_close(r.device);
     }
     mc_diag_destroy(r.diag);
+    return r.good;
 }
+
+static void run_one(const char *device, const gemm_config *c, problem p) { run_text(device, c, p, NULL); }
 
 /* n is a multiple of 16 bytes of C (tile_store.h). Tiles at C's edges, stages that are more than k has, several tiles a thread block. */
 static const problem problems[] = {{200, 328, 200, 2}, {64, 64, 8, 2}, {129, 264, 328, 4}};
@@ -313,8 +323,82 @@ static bool is_there(const char *name) {
 }
 
 /* gemm_test [sweep] [DEVICE] */
+/* -- Mutants ------------------------------------------------------------------------------------------ */
+
+/* Two kernels whose mutants are tried, one of a cluster. A launch stops soon where a loop has no end. */
+static const size_t mutated[] = {1, 2};
+static const char *const mutant_devices[] = {"sim:limit=300000", "sim:reversed:landing=first:limit=300000"};
+enum { MUTATED = sizeof mutated / sizeof *mutated, MUTANTS = 200, BARRIER_EVERY = 10, CAUGHT_PERCENT = 95 };
+
+/* Some tiles in each direction, and as many as tell a size of tiles from the next one; rows of tiles in more than a group
+   of the schedule. */
+static const problem mutant_problems[] = {
+    {129, 264, 328, 4}, {200, 328, 200, 2}, {520, 40, 72, 4}, {256, 776, 8, 2}, {1288, 40, 8, 4}};
+
+/* Whether a mutant is right on every problem in both orders. */
+static bool survives(const gemm_config *c, const char *text) {
+    for (size_t i = 0; i < 2 * sizeof mutant_problems / sizeof *mutant_problems; i++)
+        if (!run_text(mutant_devices[i % 2], c, mutant_problems[i / 2], text)) return false;
+    return true;
+}
+
+/* Mutations that change no result. */
+static const struct equivalent {
+    const char *line, *why;
+} equivalents[] = {
+    {"prefetch.tensormap", "a hint"},
+    {"%load_blocks", "the number of thread blocks is the same everywhere"},
+};
+
+static const char *why_equivalent(const mutation *m) {
+    for (size_t i = 0; i < sizeof equivalents / sizeof *equivalents; i++)
+        if (strstr(m->from, equivalents[i].line)) return equivalents[i].why;
+    return NULL;
+}
+
+/* What is left of a long line behind the sums of a wgmma. */
+static const char *tail_of(const char *line) {
+    const char *end = strchr(line, '}');
+    return end ? end : line;
+}
+
+/* A seeded change of one operand, one number or one barrier: returns whether it is caught, 1 or 0, or -1 if it changes
+   nothing. */
+static int try_mutant(const gemm_config *c, int number, uint64_t *seed) {
+    mutation_kind kind = number % BARRIER_EVERY == 0 ? MUTATE_BARRIER : number % 2 ? MUTATE_OPERAND : MUTATE_INDEX;
+    mutation m;
+    char *text = gemm_ptx(c, "gemm"), *mutant = text ? mutate(text, kind, seed, &m) : NULL;
+    if (text && !mutant) mutant = mutate(text, MUTATE_OPERAND, seed, &m); /* a cluster's barriers are no such places */
+    CHECK(mutant, "no mutation");
+    if (!mutant) return -1;
+    const char *why = why_equivalent(&m);
+    bool caught = why || !survives(c, mutant);
+    if (why || !caught)
+        printf("%s, line %d: %s\n  was%s\n  is %s\n", c->name, m.line, why ? why : "NOT CAUGHT", tail_of(m.from), tail_of(m.to));
+    free(text);
+    free(mutant);
+    return why ? -1 : caught;
+}
+
+static void run_mutants(int count, uint64_t seed) {
+    int caught = 0, tried = 0;
+    for (int i = 0; tried < count && i < 2 * count; i++) {
+        gemm_config c;
+        gemm_of_sweep(mutated[i % MUTATED], &c);
+        int result = try_mutant(&c, i / MUTATED, &seed);
+        tried += result >= 0;
+        caught += result > 0;
+    }
+    printf("%d mutants: %d caught\n", tried, caught);
+    CHECK(caught * 100 >= CAUGHT_PERCENT * tried, "fewer than %d %% caught", CAUGHT_PERCENT);
+}
+
 int main(int argc, char **argv) {
     static const char *const orders[] = {"sim:landing=first", "sim:reversed:landing=last", "sim:seed=1"};
+    if (argc > 1 && strcmp(argv[1], "mutants") == 0) {
+        run_mutants(argc > 2 ? atoi(argv[2]) : MUTANTS, argc > 3 ? strtoull(argv[3], NULL, 0) : 2024);
+        return check_end();
+    }
     bool sweep = argc > 1 && strcmp(argv[1], "sweep") == 0;
     const char *only = argc > 1 + sweep ? argv[1 + sweep] : NULL;
     if (only && !is_there(only)) {
