@@ -193,8 +193,8 @@ bool sim_copy_write_back(struct sim_block *block, uint32_t index);
 
 /* -- mbarrier.c ----------------------------------------------------------------------------------------- */
 
-/* The live mbarrier at an address in OWNER's shared memory, whose initialisation LANE is ordered after; NULL after a
-   fault. */
+/* The live mbarrier at an address in OWNER's shared memory, whose initialisation LANE is ordered after;
+   NULL after a fault. */
 struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, struct sim_block *owner,
                                      const struct sim_insn *insn, int lane, uint64_t address);
 /* The same for the address of every lane in MASK; false after a fault. FAR: it may be another block's of the
@@ -230,7 +230,8 @@ bool sim_bulk_shared(struct sim_warp *warp, const struct sim_block *owner, const
    after a fault. */
 unsigned char *sim_bulk_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
                                unsigned bytes, enum sim_access access);
-/* Where a lane's bulk load goes. A multicast goes to the same place in several blocks, by rank; else there is one. */
+/* Where a lane's bulk load goes. A multicast goes to the same place in several blocks, by rank; else there
+   is one. */
 struct sim_destinations {
     unsigned count;
     struct {
@@ -240,8 +241,8 @@ struct sim_destinations {
     } to[SIM_MAX_CLUSTER];
 };
 
-/* What the operands say: TO and SIGNAL are two values each, an address; MASK is NULL without .multicast. False
-   after a fault. */
+/* What the operands say: TO and SIGNAL are two values each, an address; MASK is NULL without .multicast.
+   False after a fault. */
 bool sim_bulk_destinations(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                            const struct sim_value *to, const struct sim_value *signal,
                            const struct sim_value *mask, struct sim_destinations *targets);
@@ -249,8 +250,9 @@ bool sim_bulk_destinations(struct sim_warp *warp, const struct sim_insn *insn, i
    after a fault. */
 uint32_t sim_bulk_new(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                       const struct sim_mbarrier *m, uint32_t bytes, int pieces);
-/* Issues a bulk copy into or out of OWNER's memory, and counts it: bulk copies have counts of bytes of their own, and
-   are no requests of lanes. BEFORE: the block's counts before its pieces were accessed. False after a fault. */
+/* Issues a bulk copy into or out of OWNER's memory, and counts it: bulk copies have counts of bytes of
+   their own, and are no requests of lanes. BEFORE: the block's counts before its pieces were accessed.
+   False after a fault. */
 bool sim_bulk_issue(struct sim_warp *warp, struct sim_block *owner, uint32_t index,
                     const ptxsim_counts *before);
 

@@ -71,9 +71,9 @@ bool sim_cluster_run(struct sim_cluster *cluster, ptxsim_dim3 index);
    after a fault: no such block, or one that may not have started or may have ended. */
 struct sim_block *sim_cluster_owner(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                                     uint64_t *address, enum sim_access access);
-/* The block of a rank, if it may have started and cannot have ended when LANE accesses AT there; NULL after a
-   fault. Unlike above, the block's end need not be ordered after the access: what a copy brings, the block waits
-   for. */
+/* The block of a rank, if it may have started and cannot have ended when LANE accesses AT there; NULL after
+   a fault. Unlike above, the block's end need not be ordered after the access: what a copy brings, the
+   block waits for. */
 struct sim_block *sim_cluster_peer(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                                    unsigned rank, uint64_t at);
 /* Called when LANE of WARP was the last thread of a block to exit: what others did to the block's memory must

@@ -28,7 +28,8 @@ struct sim_path {
     uint32_t mask;
 };
 
-/* In sim_warp.barrier: the warp waits at none, or in setmaxnreg for registers. (-2 and -3: async.h, cluster.h.) */
+/* In sim_warp.barrier: the warp waits at none, or in setmaxnreg for registers. (-2 and -3: async.h,
+   cluster.h.) */
 enum { SIM_NOT_WAITING = -1, SIM_AT_REGISTERS = -4 };
 
 enum { SIM_MAX_PATHS = 2 * SIM_LANES + 4 + SIM_MAX_CALL_DEPTH };

@@ -174,8 +174,8 @@ void sim_bulk_load(struct sim_warp *warp, const struct sim_insn *insn, uint32_t 
     }
 }
 
-/* What shared memory holds at FROM, as the fill of a copy, which may be long after it was written over: nobody
-   judges that. */
+/* What shared memory holds at FROM, as the fill of a copy, which may be long after it was written over:
+   nobody judges that. */
 static bool bulk_between(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                          const struct sim_destinations *targets, uint64_t from, uint32_t size) {
     struct sim_block *owner = targets->to[0].block;

@@ -1,9 +1,9 @@
-/* setmaxnreg. How many registers a warp has changes nothing that it computes. What the ISA asks of the program is
- * checked: the four warps of a warpgroup execute the same ones, in step: none goes on to its next before all
- * have come to the last; .inc does not take registers away, nor .dec give some; and .inc waits until others
- * have given back what it takes. A block begins with as many registers a thread as .maxnreg says, or as
- * .maxntid and .minnctapersm leave; without these directives setmaxnreg does nothing (ISA), and only the
- * first of these is checked. */
+/* setmaxnreg. How many registers a warp has changes nothing that it computes. What the ISA asks of the
+ * program is checked: the four warps of a warpgroup execute the same ones, in step: none goes on to its
+ * next before all have come to the last; .inc does not take registers away, nor .dec give some; and .inc
+ * waits until others have given back what it takes. A block begins with as many registers a thread as
+ * .maxnreg says, or as .maxntid and .minnctapersm leave; without these directives setmaxnreg does nothing
+ * (ISA), and only the first of these is checked. */
 #include "exec.h"
 
 enum { GROUP = 4, ALL_REGISTERS = 65536, MOST_REGISTERS = 256 };
@@ -26,7 +26,7 @@ static void check_peer(struct sim_warp *warp, const struct sim_insn *insn, const
                      warp->block->launch->function->code[peer->maxnreg_pc].line);
 }
 
-/* -- The pool --------------------------------------------------------------------------------------------- */
+/* -- The pool ---------------------------------------------------------------------------------------------- */
 
 int sim_first_registers(const ptxsim_function *f) {
     if (f->maxnreg) return (int)f->maxnreg;
@@ -98,7 +98,7 @@ void sim_setmaxnreg(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
         if (&group[i] != warp) check_peer(warp, insn, &group[i], lane);
 }
 
-/* -- The end ---------------------------------------------------------------------------------------------- */
+/* -- The end ----------------------------------------------------------------------------------------------- */
 
 bool sim_setmaxnreg_waits(struct sim_block *block) {
     const struct sim_insn *code = block->launch->function->code;

@@ -1,5 +1,5 @@
-/* mma.sp: A's registers hold the elements that there are, as those of an mma of half the K hold all; metadata say
- * which these are (metadata.h). Sums of floats go as those of an mma of half the K. */
+/* mma.sp: A's registers hold the elements that there are, as those of an mma of half the K hold all;
+ * metadata say which these are (metadata.h). Sums of floats go as those of an mma of half the K. */
 #include "metadata.h"
 
 enum { COLUMNS = 8 };

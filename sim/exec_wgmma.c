@@ -1,4 +1,5 @@
-/* wgmma.mma_async: a warp's 16 rows of D = A B + D. A comes from registers or, as B does, from shared memory. */
+/* wgmma.mma_async: a warp's 16 rows of D = A B + D. A comes from registers or, as B does, from shared
+   memory. */
 #include "wgmma.h"
 
 enum { PITCH = SIM_PRODUCT_DEPTH / 2 }; /* elements of a row along k */
@@ -84,8 +85,8 @@ static bool read_elements(const struct product *p, struct elements *e) {
 
 /* -- Counts ---------------------------------------------------------------------------------------------- */
 
-/* Shared memory hands out 128 bytes of A and of B at a time, whatever their layout, and B once to the warpgroup: so
-   counted an H100. */
+/* Shared memory hands out 128 bytes of A and of B at a time, whatever their layout, and B once to the
+   warpgroup: so counted an H100. */
 static void count_wavefronts(const struct product *p, ptxsim_line *line) {
     const int bytes = sim_types[p->insn->type2].bytes;
     const int a = p->factors ? 0 : SIM_PRODUCT_ROWS * p->kept * bytes,

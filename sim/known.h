@@ -26,9 +26,9 @@ struct sim_known {
 /* What is known to a thread, and what of it the async proxy sees in shared and in global memory. */
 enum sim_proxy { SIM_PROXY_GENERIC, SIM_PROXY_ASYNC_SHARED, SIM_PROXY_ASYNC_GLOBAL, SIM_PROXIES };
 
-/* Of the cluster's other blocks, by rank: their warps' accesses, up to which clock, and how many phases of their
-   mbarriers were seen to complete. Of lanes that made something known without the others of their warp, the whole
-   warp counts. */
+/* Of the cluster's other blocks, by rank: their warps' accesses, up to which clock, and how many phases of
+   their mbarriers were seen to complete. Of lanes that made something known without the others of their
+   warp, the whole warp counts. */
 struct sim_far {
     bool any;
     uint32_t seen[SIM_MAX_CLUSTER][SIM_MAX_WARPS];

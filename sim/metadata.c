@@ -1,7 +1,7 @@
 #include "metadata.h"
 
-/* A type's figures. A group of `group` elements along k has a nibble of metadata and keeps `kept` of them: one
-   of two, two of four, or two pairs of four pairs. */
+/* A type's figures. A group of `group` elements along k has a nibble of metadata and keeps `kept` of them:
+   one of two, two of four, or two pairs of four pairs. */
 struct form {
     int group, kept;
     bool halves; /* rows g and g + 8 share a lane's metadata, else they have lanes of their own */

@@ -12,7 +12,8 @@ typedef float wide_float __attribute__((vector_size(4 * WIDE)));
 
 #define SIM_INLINE static inline __attribute__((always_inline))
 
-/* FUNCTION_body is compiled twice on x86, for processors with AVX2 and for all, and the right one is called. */
+/* FUNCTION_body is compiled twice on x86, for processors with AVX2 and for all, and the right one is
+   called. */
 #if defined __x86_64__
 #define BY_PROCESSOR(function, job)                                                                          \
     __attribute__((target("avx2"))) static void function##_avx2(const struct job *j) { function##_body(j); } \
@@ -261,8 +262,9 @@ SIM_INLINE void add_product(wide_int *sum, float a, int32_t a_exponent, const fl
     *sum += __builtin_convertvector(factor, wide_int);
 }
 
-/* Puts in TOTAL the products in units of 2^-kept of the largest exponent, MOST, what is less cut off towards
-   zero. Half of the terms, of which there is an even number, go to another sum each, which cannot pass 2^31 then: a term is below 4 * 2^25. */
+/* Puts in TOTAL the products in units of 2^-kept of the largest exponent, MOST, what is less cut off
+   towards zero. Half of the terms, of which there is an even number, go to another sum each, which cannot
+   pass 2^31 then: a term is below 4 * 2^25. */
 SIM_INLINE void add_products(const struct sim_sum_rule *rule, const struct step *s, wide_int *most,
                              wide_int total[2]) {
     const int32_t *a_exponent = s->a->exponent + s->first;

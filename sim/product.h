@@ -30,9 +30,9 @@ static inline int32_t sim_integer_of(unsigned type, uint32_t bits) {
     return ((int32_t)bits ^ sign) - sign;
 }
 
-/* Adds to SUM, [row][column], the products of the COUNT elements of each of A's ROWS with B's elements at their
-   places, by row; PLACES is NULL: the first meets the first. With SATURATE each sum is clamped, else it is
-   modulo 2^32. */
+/* Adds to SUM, [row][column], the products of the COUNT elements of each of A's ROWS with B's elements at
+   their places, by row; PLACES is NULL: the first meets the first. With SATURATE each sum is clamped, else
+   it is modulo 2^32. */
 void sim_multiply_integers(int32_t (*a)[SIM_PRODUCT_KEPT], int rows, int count, const struct sim_integers *b,
                            const sim_places *places, bool saturate, int32_t *sum);
 

@@ -79,8 +79,8 @@ bool sim_race_ordered_in(const struct sim_warp *warp, const struct sim_block *ow
            clock <= sim_view_far(warp, lane, owner->rank, thread / SIM_LANES);
 }
 
-/* What a wgmma read, all lanes of its warp have read once they waited: whichever of them makes something known
-   makes this known, too. */
+/* What a wgmma read, all lanes of its warp have read once they waited: whichever of them makes something
+   known makes this known, too. */
 static bool is_ordered_together(const struct sim_warp *warp, int lane, sim_record r) {
     const struct sim_trait *traits = warp->block->launch->traits;
     const int other = (int)(thread_of(r) / SIM_LANES);

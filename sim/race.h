@@ -58,17 +58,17 @@ void sim_race_release(struct sim_warp *warp, const uint32_t seen[SIM_MAX_WARPS])
 
 /* Whether LANE of WARP is ordered after what another THREAD of the block did up to CLOCK. */
 bool sim_race_ordered(const struct sim_warp *warp, int lane, unsigned thread, uint32_t clock);
-/* An access of the async proxy to OWNER's shared memory that LANE issues: false after a race, or where the last write
-   was not made known to the proxy. The bytes that it writes become the copy's: no accesses to them are known
-   any more. */
+/* An access of the async proxy to OWNER's shared memory that LANE issues: false after a race, or where the
+   last write was not made known to the proxy. The bytes that it writes become the copy's: no accesses to
+   them are known any more. */
 bool sim_race_bulk(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
                    int lane, size_t at, unsigned bytes, enum sim_access access);
 /* Whether LANE is ordered after what THREAD of OWNER, a block of the cluster, did up to CLOCK. */
 bool sim_race_ordered_in(const struct sim_warp *warp, const struct sim_block *owner, int lane,
                          unsigned thread, uint32_t clock);
 
-/* A read of the async proxy by all lanes of the warp together: what one of them knows is enough. False after a
-   race, or where the last write was not made known to the proxy. */
+/* A read of the async proxy by all lanes of the warp together: what one of them knows is enough. False
+   after a race, or where the last write was not made known to the proxy. */
 bool sim_race_together(struct sim_warp *warp, const struct sim_insn *insn, size_t at, unsigned bytes);
 
 /* Whether the async proxy knows of the block's last writes to bytes of A that it is to read; false after a

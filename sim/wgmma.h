@@ -1,6 +1,6 @@
-/* wgmma: a warpgroup's products (ISA, "Asynchronous Warpgroup Level Matrix Instructions"). Each warp makes its
- * 16 rows by itself when it issues the instruction; what makes it asynchronous is watched: from its issue until
- * a wait for its group,
+/* wgmma: a warpgroup's products (ISA, "Asynchronous Warpgroup Level Matrix Instructions"). Each warp makes
+ * its 16 rows by itself when it issues the instruction; what makes it asynchronous is watched: from its issue
+ * until a wait for its group,
  *   - its accumulators and the registers that hold A may be accessed by nothing but wgmma of the same shape;
  *   - its metadata may not be written;
  *   - the bytes of shared memory that it reads may not be written.
@@ -28,8 +28,8 @@ struct sim_flight {
     struct sim_descriptor a, b;
 };
 
-/* How many wgmma in flight have a register for an accumulator, for A, and for metadata; and up to which fence of its
-   warp other instructions accessed it. */
+/* How many wgmma in flight have a register for an accumulator, for A, and for metadata; and up to which
+   fence of its warp other instructions accessed it. */
 struct sim_fragment {
     uint16_t sums, factors, metadata;
     uint32_t touched;

@@ -1,6 +1,6 @@
-/* Matrices of wgmma in shared memory: where their elements lie (ISA, "Shared Memory Matrix Layout", "Strides",
- * "Matrix descriptor"), and their reads by the async proxy. Formulas are those that an H100 showed for every
- * swizzle, stride and base offset that was tried (docs/simulator.md, "wgmma"). */
+/* Matrices of wgmma in shared memory: where their elements lie (ISA, "Shared Memory Matrix Layout",
+ * "Strides", "Matrix descriptor"), and their reads by the async proxy. Formulas are those that an H100
+ * showed for every swizzle, stride and base offset that was tried (docs/simulator.md, "wgmma"). */
 #include "wgmma.h"
 
 enum { CHUNK = 16, EIGHT = 8 }; /* bytes; rows, or elements along k, of a core matrix */
@@ -39,23 +39,24 @@ struct sim_extent sim_extent_of_b(const struct sim_insn *insn) {
 
 /* -- Chunks of 16 bytes --------------------------------------------------------------------------------- */
 
-/* The chunks of a matrix: LINES of them, PER to a line. A line is a row of elements along k, or, transposed, one
-   element along k of all rows. */
+/* The chunks of a matrix: LINES of them, PER to a line. A line is a row of elements along k, or,
+   transposed, one element along k of all rows. */
 static int lines_of(const struct sim_extent *e) { return e->transposed ? e->depth : e->rows; }
 
 static int chunks_of(const struct sim_extent *e) {
     return (e->transposed ? e->rows : e->depth) * e->bytes / CHUNK;
 }
 
-/* Chunk C of ROW, of elements along k: what goes beyond the swizzle's span is LBO away, and eight rows SBO. */
+/* Chunk C of ROW, of elements along k: what goes beyond the swizzle's span is LBO away, and eight rows SBO.
+   */
 static uint32_t offset_along_k(const struct sim_descriptor *d, int row, int c) {
     const int span = (int)d->swizzle;
     return (uint32_t)(row % EIGHT * span * CHUNK + c % span * CHUNK) + (uint32_t)(row / EIGHT) * d->stride +
            (uint32_t)(c / span) * d->leading;
 }
 
-/* Chunk C of the rows at element K: without a swizzle chunks are SBO apart, and eight elements along k LBO; with
-   one, it is the other way about. */
+/* Chunk C of the rows at element K: without a swizzle chunks are SBO apart, and eight elements along k LBO;
+   with one, it is the other way about. */
 static uint32_t offset_along_rows(const struct sim_descriptor *d, int k, int c) {
     const int span = (int)d->swizzle;
     const uint32_t eights = (uint32_t)(k / EIGHT), spans = (uint32_t)(c / span);
@@ -74,8 +75,8 @@ static uint32_t address_of(const struct sim_descriptor *d, const struct sim_exte
 
 /* -- Reads ---------------------------------------------------------------------------------------------- */
 
-/* Whether the bytes are there for the warp, and the async proxy knows of their last writes. What one lane knows
-   is enough: the instruction is one of the whole warp. */
+/* Whether the bytes are there for the warp, and the async proxy knows of their last writes. What one lane
+   knows is enough: the instruction is one of the whole warp. */
 static bool may_read(struct sim_warp *warp, const struct sim_insn *insn, uint32_t at) {
     struct sim_block *block = warp->block;
     if (at > block->launch->shared_bytes || CHUNK > block->launch->shared_bytes - at) {
