@@ -26,7 +26,7 @@ static void check_peer(struct sim_warp *warp, const struct sim_insn *insn, const
                      warp->block->launch->function->code[peer->maxnreg_pc].line);
 }
 
-/* -- The pool ---------------------------------------------------------------------------------------------- */
+/* -- The pool -------------------------------------------------------------------------------------------- */
 
 int sim_first_registers(const ptxsim_function *f) {
     if (f->maxnreg) return (int)f->maxnreg;
@@ -98,7 +98,7 @@ void sim_setmaxnreg(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
         if (&group[i] != warp) check_peer(warp, insn, &group[i], lane);
 }
 
-/* -- The end ----------------------------------------------------------------------------------------------- */
+/* -- The end -------------------------------------------------------------------------------------------- */
 
 bool sim_setmaxnreg_waits(struct sim_block *block) {
     const struct sim_insn *code = block->launch->function->code;

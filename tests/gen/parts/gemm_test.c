@@ -365,16 +365,20 @@ static const char *tail_of(const char *line) {
 /* A seeded change of one operand, one number or one barrier: returns whether it is caught, 1 or 0, or -1 if it changes
    nothing. */
 static int try_mutant(const gemm_config *c, int number, uint64_t *seed) {
-    mutation_kind kind = number % BARRIER_EVERY == 0 ? MUTATE_BARRIER : number % 2 ? MUTATE_OPERAND : MUTATE_INDEX;
+    mutation_kind kind = number % BARRIER_EVERY == 0 ? MUTATE_BARRIER
+                         : number % 2                ? MUTATE_OPERAND
+                                                     : MUTATE_INDEX;
     mutation m;
     char *text = gemm_ptx(c, "gemm"), *mutant = text ? mutate(text, kind, seed, &m) : NULL;
-    if (text && !mutant) mutant = mutate(text, MUTATE_OPERAND, seed, &m); /* a cluster's barriers are no such places */
+    if (text && !mutant)
+        mutant = mutate(text, MUTATE_OPERAND, seed, &m); /* a cluster's barriers are no such places */
     CHECK(mutant, "no mutation");
     if (!mutant) return -1;
     const char *why = why_equivalent(&m);
     bool caught = why || !survives(c, mutant);
     if (why || !caught)
-        printf("%s, line %d: %s\n  was%s\n  is %s\n", c->name, m.line, why ? why : "NOT CAUGHT", tail_of(m.from), tail_of(m.to));
+        printf("%s, line %d: %s\n  was%s\n  is %s\n", c->name, m.line, why ? why : "NOT CAUGHT",
+               tail_of(m.from), tail_of(m.to));
     free(text);
     free(mutant);
     return why ? -1 : caught;
