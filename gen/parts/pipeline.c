@@ -112,8 +112,8 @@ void pipeline_wait(const pipeline *p, const pipeline_consumer *c, const char *na
 }
 
 void pipeline_leave(const pipeline *p, const pipeline_consumer *c) {
-    /* Without `.release.cluster`: that is MEMBAR.ALL.GPU in every stage, and the arrival only says that reads are
-       over, which they are. */
+    /* Without `.release.cluster`: that is MEMBAR.ALL.GPU in every stage, and the arrival only says that
+       reads are over, which they are. */
     if (members(p) > 1) EMIT_IF(p->b, c->arrives, mbarrier_arrive_cluster, AT(c->leave_at, 0));
     else EMIT_IF(p->b, c->arrives, mbarrier_arrive, p->state, AT(c->leave_at, 0));
     emit_next(p->b, c->leave_at, c->start, c->end, c->wrap, (mc_reg){0});
