@@ -39,6 +39,8 @@ for i in "${!sweep[@]}"; do
 done
 mapfile -t golden < <("$print")
 names+=("${golden[@]}")
+# The sweep has some kernels twice; two at once would write one file.
+mapfile -t names < <(printf '%s\n' "${names[@]}" | sort -u)
 printf '%s\n' "${names[@]}" | xargs -P "$(nproc)" -I{} bash -c 'assemble {}'
 cat "$work"/*.failed 2>/dev/null
 echo "${#names[@]} kernels"
