@@ -78,10 +78,20 @@ static mc_reg first_row(const warpgroup_mma *m, mc_reg at, mc_reg row) {
     return mad_s32(m->b, "a_rows_at", row, I(tile_offset(m->lhs, WARPGROUP_ROWS, 0) / WARPGROUP_ROWS), at);
 }
 
+/* Metadata, and A in registers, are those of one block of rows. */
+static void check_blocks(warpgroup_mma *m) {
+    int most = m->sparse || m->from_registers ? 1 : WARPGROUP_BLOCKS;
+    if (m->blocks <= most) return;
+    builder_fail(m->b, "a consumer has %d rows of A, and at most %d are possible", m->blocks * WARPGROUP_ROWS,
+                 most * WARPGROUP_ROWS);
+    m->blocks = most;
+}
+
 void warpgroup_begin(warpgroup_mma *m, mc_reg first, mc_reg row, mc_reg warp_row, mc_reg lane) {
     mc_builder *b = m->b;
     mc_reg a = m->lhs_at ? add_s32(b, "a_tile", first, I(m->lhs_at)) : first;
     mc_reg b_tile = m->rhs_at ? add_s32(b, "b_tile", first, I(m->rhs_at)) : first;
+    check_blocks(m);
     note(b, "descriptors of stage 0: where A and B begin, and how far panels and 8 lines lie apart");
     declare_sums(m);
     m->adds = pred(b, "adds");

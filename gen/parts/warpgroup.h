@@ -42,7 +42,8 @@ enum { WGMMA_K_BYTES = 32 };
 
 enum { WARPGROUP_SETS = 2, WARPGROUP_BLOCKS = 2, WGMMA_SUMS = 128, WGMMA_A_REGS = 4, STAGE_STEPS = 4 };
 
-/* The caller sets the first part. */
+/* The caller sets the first part. A sparse A, or one in registers, has one block of rows; more are a
+   mistake. */
 typedef struct warpgroup_mma {
     mc_builder *b;
     const wgmma_form *form;

@@ -225,7 +225,8 @@ static void emit_stage(consumer *w, int set) {
     if (set == 0) set_label(b, first);
 }
 
-/* Multiplies a tile: `stage` counts its stages, of which a turn of the loop has one for each set of registers. */
+/* Multiplies a tile: `stage` counts its stages, of which a turn of the loop has one for each set of
+   registers. */
 static void emit_stages(consumer *w) {
     mc_builder *b = w->b;
     int sets = warpgroup_sets(&w->mma);
@@ -399,13 +400,14 @@ char *gemm_ptx(const gemm_config *c, const char *name) {
     for (int i = 0; mc_arch_names[i]; i++)
         if (strcmp(mc_arch_names[i], "sm_90a") == 0) b.arch = &mc_archs[i];
     emit_gemm(&b, c);
-    if (builder_check(&b, &version, NULL) && builder_simplify(&b) &&
-        builder_check(&b, &version, &registers)) {
+    bool good =
+        builder_check(&b, &version, NULL) && builder_simplify(&b) && builder_check(&b, &version, &registers);
+    if (good) {
         print_entry(c, name, &b, version, &text);
         print_body(&b, &text);
     } else {
         fprintf(stderr, "%s: %s\n", c->name, b.error);
     }
     builder_free(&b);
-    return text_take(&text);
+    return good ? text_take(&text) : NULL;
 }

@@ -293,7 +293,8 @@ static bool run_text(const char *device, const gemm_config *c, problem p, const 
 
 static void run_one(const char *device, const gemm_config *c, problem p) { run_text(device, c, p, NULL); }
 
-/* n is a multiple of 16 bytes of C (tile_store.h). Tiles at C's edges, stages that are more than k has, several tiles a thread block. */
+/* n is a multiple of 16 bytes of C (tile_store.h). Tiles at C's edges, stages that are more than k has,
+   several tiles a thread block. */
 static const problem problems[] = {{200, 328, 200, 2}, {64, 64, 8, 2}, {129, 264, 328, 4}};
 static const problem sparse_problems[] = {{200, 328, 256, 2}, {64, 64, 256, 2}, {129, 264, 768, 4}};
 
@@ -322,7 +323,33 @@ static bool is_there(const char *name) {
     return good && (capability == 0 || capability == 90);
 }
 
-/* gemm_test [sweep] [DEVICE] */
+/* -- What is refused ---------------------------------------------------------------------------------- */
+
+/* Metadata, and A in registers, are those of 64 rows of a consumer. */
+static void test_refused(void) {
+    gemm_config c = {.name = "refused",
+                     .lhs = "f16",
+                     .rhs = "f16",
+                     .sums = "f32",
+                     .out = "f16",
+                     .tile_m = 256,
+                     .tile_n = 128,
+                     .stages = 3,
+                     .consumers = 2};
+    char *dense = gemm_ptx(&c, "gemm");
+    c.sparse = true;
+    char *sparse = gemm_ptx(&c, "gemm");
+    c.sparse = false, c.a_registers = true;
+    char *registers = gemm_ptx(&c, "gemm");
+    c.a_registers = false, c.tile_m = 512;
+    char *tall = gemm_ptx(&c, "gemm");
+    CHECK(dense && !sparse && !registers && !tall, "kernels with too many rows a consumer");
+    free(dense);
+    free(sparse);
+    free(registers);
+    free(tall);
+}
+
 /* -- Mutants ------------------------------------------------------------------------------------------ */
 
 /* Two kernels whose mutants are tried, one of a cluster. A launch stops soon where a loop has no end. */
@@ -330,8 +357,8 @@ static const size_t mutated[] = {1, 2};
 static const char *const mutant_devices[] = {"sim:limit=300000", "sim:reversed:landing=first:limit=300000"};
 enum { MUTATED = sizeof mutated / sizeof *mutated, MUTANTS = 200, BARRIER_EVERY = 10, CAUGHT_PERCENT = 95 };
 
-/* Some tiles in each direction, and as many as tell a size of tiles from the next one; rows of tiles in more than a group
-   of the schedule. */
+/* Some tiles in each direction, and as many as tell a size of tiles from the next one; rows of tiles in
+   more than a group of the schedule. */
 static const problem mutant_problems[] = {
     {129, 264, 328, 4}, {200, 328, 200, 2}, {520, 40, 72, 4}, {256, 776, 8, 2}, {1288, 40, 8, 4}};
 
@@ -362,8 +389,8 @@ static const char *tail_of(const char *line) {
     return end ? end : line;
 }
 
-/* A seeded change of one operand, one number or one barrier: returns whether it is caught, 1 or 0, or -1 if it changes
-   nothing. */
+/* A seeded change of one operand, one number or one barrier: returns whether it is caught, 1 or 0, or -1 if
+   it changes nothing. */
 static int try_mutant(const gemm_config *c, int number, uint64_t *seed) {
     mutation_kind kind = number % BARRIER_EVERY == 0 ? MUTATE_BARRIER
                          : number % 2                ? MUTATE_OPERAND
@@ -397,6 +424,7 @@ static void run_mutants(int count, uint64_t seed) {
     CHECK(caught * 100 >= CAUGHT_PERCENT * tried, "fewer than %d %% caught", CAUGHT_PERCENT);
 }
 
+/* gemm_test [sweep] [DEVICE], or gemm_test mutants [COUNT [SEED]] */
 int main(int argc, char **argv) {
     static const char *const orders[] = {"sim:landing=first", "sim:reversed:landing=last", "sim:seed=1"};
     if (argc > 1 && strcmp(argv[1], "mutants") == 0) {
@@ -409,6 +437,7 @@ int main(int argc, char **argv) {
         printf("SKIPPED: no %s of compute capability 9.0\n", only);
         return 77;
     }
+    if (!sweep) test_refused();
     for (size_t d = 0; d < SWEEP_SHARE; d++) {
         for (size_t i = 0; !sweep && i < gemm_golden_count && !(only && d); i++)
             run_config(only ? only : orders[d], &gemm_goldens[i]);
