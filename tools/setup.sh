@@ -19,23 +19,18 @@ packages() {
     rm -f "$root/.setup.log"
 }
 
-# The assembler of the CUDA toolkit, if there is one; tests and demo do without it, and say so.
-find_ptxas() {
+# find_cuda NAME CHOSEN: a program of the CUDA toolkit, if there is one; CHOSEN before all others.
+find_cuda() {
     local path
-    for path in "${PTXAS:-}" "$(command -v ptxas)" /usr/local/cuda/bin/ptxas; do
+    for path in "$2" "$(command -v "$1")" "/usr/local/cuda/bin/$1"; do
         [ -n "$path" ] && [ -x "$path" ] && echo "$path" && return 0
     done
     return 1
 }
 
-# The compiler of the CUDA toolkit, of which one test makes PTX.
-find_nvcc() {
-    local path
-    for path in "${NVCC:-}" "$(command -v nvcc)" /usr/local/cuda/bin/nvcc; do
-        [ -n "$path" ] && [ -x "$path" ] && echo "$path" && return 0
-    done
-    return 1
-}
+# The assembler; tests and demo do without it, and say so. The compiler, of which one test makes PTX.
+find_ptxas() { find_cuda ptxas "${PTXAS:-}"; }
+find_nvcc() { find_cuda nvcc "${NVCC:-}"; }
 
 build_packages=(gcc libc6-dev cmake ninja-build liblua5.4-dev libjansson-dev libxxhash-dev libb2-dev xz-utils)
 

@@ -9,6 +9,9 @@ int store_span(int columns, int bytes) {
     return span;
 }
 
+/* Sums of 16 bits, two in a register, which C takes as they are. */
+static bool has_halves(const tile_store *s) { return s->convert == OP_mov_b32 && s->bytes != WORD; }
+
 static int span_of(const tile_store *s) { return store_span(s->columns, s->bytes); }
 
 /* The number by which the swizzle of a row exchanges its chunks: rows that share 128 bytes have the same. */
@@ -76,7 +79,6 @@ static void put_matrices(const tile_store *s, const mc_reg *sums, int slot) {
     }
 }
 
-/* Sums of 16 bits come two in a register. */
 static void put_halves(const tile_store *s, const mc_reg *sums, int slot) {
     for (int pair = 0; pair < span_of(s) / (2 * TILE_CHUNK); pair++)
         EMIT(s->b, stmatrix_x4, AT(place_of(s, pair), slot * STORE_SLOT), V4(&sums[4 * pair]));
@@ -96,7 +98,7 @@ static void put_pairs(const tile_store *s, const mc_reg *sums, int j, int half, 
 }
 
 static void put_box(const tile_store *s, const mc_reg *sums, int slot) {
-    if (s->convert == OP_mov_b32 && s->bytes != WORD) put_halves(s, sums, slot);
+    if (has_halves(s)) put_halves(s, sums, slot);
     else if (s->bytes != WORD) put_matrices(s, sums, slot);
     else
         for (int j = 0; j < 2; j++)
@@ -115,8 +117,7 @@ static void copy_box(const tile_store *s, int slot) {
 void store_tile(const tile_store *s, const mc_reg *sums, mc_reg row, int offset, mc_reg column) {
     mc_builder *b = s->b;
     int line = span_of(s) / s->bytes, boxes = s->columns / line;
-    bool halves = s->convert == OP_mov_b32 && s->bytes != WORD;
-    int box_sums = line / 8 * (halves ? 2 : 4);
+    int box_sums = line / 8 * (has_halves(s) ? 2 : 4);
     note(b, "the warp's rows of C");
     EMIT(b, add_s32, s->row, row, s->warp_row);
     if (offset) EMIT(b, add_s32, s->row, s->row, I(offset));

@@ -1,8 +1,8 @@
 /* Products by asynchronous tensor cores: a warpgroup adds A (its rows x k) B (k x n) to sums in its
  * registers, of operands that lie in the stages of a pipeline (shared_tile.h), a stage at a time.
  *
- *   warpgroup_mma m = {.b = b, .form = wgmma_form_of("f16", "f32"), .a = &a, .b_tile = &bt, .n = 256, ...};
- *   warpgroup_begin(&m, first, warpgroup);
+ *   warpgroup_mma m = {.b = b, .form = wgmma_form_of("f16", "f16", "f32"), .lhs = &a, .rhs = &bt, ...};
+ *   warpgroup_begin(&m, first, row, warp_row, lane);
  *   warpgroup_issue(&m, 0);        for the stage at hand, which has arrived
  *   warpgroup_next(&m, wrap);      the next stage
  *   warpgroup_wait(&m, 1);         those before the last one issued have ended: their stage may be left
@@ -58,7 +58,7 @@ typedef struct warpgroup_mma {
     mc_reg adds;
     mc_reg a_first, b_first, a_desc, b_desc; /* descriptors: of stage 0, of the stage at hand */
     mc_reg step_a, step_b;                   /* scratch: those of a step of k */
-    mc_reg a_at, a_start, a_swizzle;         /* from registers: where the lane's row lies, in the stage */
+    mc_reg a_at, a_start;                    /* from registers: where the lane's row lies, in the stage */
     mc_reg a[WARPGROUP_SETS][STAGE_STEPS][WGMMA_A_REGS], a_step;
     /* sparse: the metadata of a stage, which the caller writes */
     mc_reg meta[WARPGROUP_SETS][STAGE_STEPS];
