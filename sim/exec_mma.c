@@ -35,6 +35,7 @@ SIM_INLINE void integers(struct sim_warp *warp, const struct sim_insn *insn, int
     struct integer_tile tile;
     uint32_t sum[SIM_PRODUCT_ROWS * COLUMNS];
     tile.b.columns = COLUMNS;
+    tile.b.depth = count * chunks;
     for (int chunk = 0; chunk < chunks; chunk++)
         for (int row = 0; row < 8; row++) {
             for (int block = 0; block < blocks; block++) {
@@ -45,7 +46,7 @@ SIM_INLINE void integers(struct sim_warp *warp, const struct sim_insn *insn, int
             }
             const uint32_t *lanes = sim_source(warp, &b[chunk]);
             for (int i = 0; i < count; i++)
-                tile.b.value[(chunk * count + i) * COLUMNS + row] =
+                tile.b.value[sim_place_in_b(tile.b.depth, chunk * count + i, row)] =
                     sim_integer_of(insn->type3, element_of(lanes, bits, row, i));
         }
     sim_accumulator_read(warp, b + chunks, sums, false, COLUMNS, sum);
@@ -95,18 +96,18 @@ static void unpack(const struct sim_warp *warp, const struct sim_value *a, const
                    int chunks, const unsigned type[2], struct real_tile *tile) {
     const int bits = 8 * sim_types[type[0]].bytes, depth = chunks * 128 / bits;
     uint32_t elements[SIM_REAL_DEPTH];
+    const struct sim_real_kind kind = {.widened = bits == 8};
     tile->b.columns = COLUMNS;
-    tile->b.special = false;
-    tile->b.widened = bits == 8;
+    tile->b.depth = depth;
+    tile->b.kind = kind;
     for (int row = 0; row < SIM_PRODUCT_ROWS; row++) {
-        tile->a[row].special = false;
-        tile->a[row].widened = bits == 8;
+        tile->a[row].kind = kind;
         gather(warp, a + row / 8, 2, chunks, bits, row % 8, elements);
-        sim_row_put(&tile->a[row], 0, type[0], elements, depth);
+        sim_row_put(&tile->a[row], type[0], elements, depth);
     }
     for (int column = 0; column < COLUMNS; column++) {
         gather(warp, b, 1, chunks, bits, column, elements);
-        sim_column_put(&tile->b, 0, column, type[1], elements, depth);
+        sim_column_put(&tile->b, column, type[1], elements);
     }
 }
 

@@ -65,9 +65,11 @@ void sim_mma_sparse(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
     (void)mask;
     if (!read_operands(warp, insn, insn->type2, &s)) return;
     b.columns = COLUMNS;
+    b.depth = s.depth;
     for (int k = 0; k < s.depth; k++)
         for (int column = 0; column < COLUMNS; column++)
-            b.value[k * COLUMNS + column] = sim_integer_of(insn->type3, element_of_b(warp, &s, column, k));
+            b.value[sim_place_in_b(b.depth, k, column)] =
+                sim_integer_of(insn->type3, element_of_b(warp, &s, column, k));
     sim_accumulator_read(warp, s.c, s.sums, false, COLUMNS, sum);
     for (int row = 0; row < SIM_PRODUCT_ROWS; row++)
         for (int i = 0; i < s.depth / 2; i++)
@@ -94,22 +96,22 @@ static void multiply(struct sim_warp *warp, const struct sim_insn *insn, unsigne
     uint32_t elements[SIM_REAL_DEPTH], sum[SIM_PRODUCT_ROWS * COLUMNS];
     if (!read_operands(warp, insn, a_type, &s)) return;
     const struct sim_sum_rule rule = sim_mma_rule(a_type, type, s.depth / 2);
+    const struct sim_real_kind kind = {.widened = s.bits == 8};
     b.columns = COLUMNS;
-    b.special = false;
-    b.widened = s.bits == 8;
+    b.depth = s.depth;
+    b.kind = kind;
     for (int column = 0; column < COLUMNS; column++) {
         for (int k = 0; k < s.depth; k++) elements[k] = element_of_b(warp, &s, column, k);
-        sim_column_put(&b, 0, column, b_type, elements, s.depth);
+        sim_column_put(&b, column, b_type, elements);
     }
     sim_accumulator_read(warp, s.c, s.sums, type == SIM_f16, COLUMNS, sum);
     for (int row = 0; row < SIM_PRODUCT_ROWS; row++) {
-        a[row].special = false;
-        a[row].widened = s.bits == 8;
+        a[row].kind = kind;
         for (int i = 0; i < s.depth / 2; i++) {
             places[row][place_of(&s, i)] = s.places[row][i];
             elements[place_of(&s, i)] = element_of_a(warp, &s, row, i);
         }
-        sim_row_put(&a[row], 0, a_type, elements, s.depth / 2);
+        sim_row_put(&a[row], a_type, elements, s.depth / 2);
     }
     sim_multiply_reals(&rule, a, SIM_PRODUCT_ROWS, &b, places, sum);
     sim_accumulator_write(warp, insn->value, s.sums, type == SIM_f16, COLUMNS, sum);

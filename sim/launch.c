@@ -119,7 +119,7 @@ static bool set_traits(struct sim_launch *launch) {
         t->releases = t->strong && (insn->order == SIM_RELEASE || insn->order == SIM_ACQ_REL);
         t->wide = sim_is_wide(insn);
         t->reaches = sim_reaches_cluster(insn);
-        t->together = insn->exec == sim_wgmma_mma;
+        t->together = insn->columns != 0;
         launch->wgmma |= (insn->op->flags & SIM_OP_WARPGROUP) != 0;
         launch->clustered |= (insn->op->flags & SIM_OP_CLUSTER) != 0;
         launch->ordered |= launch->races && (t->acquires || t->releases || insn->exec == sim_fence);
