@@ -238,6 +238,15 @@ SIM_INLINE void run_step(const struct sim_sum_rule *rule, struct step *s, bool f
 
 static uint32_t add_last(unsigned type, uint32_t c, uint32_t products) {
     const struct sim_format *f = sim_format_of(type);
+    if (type == SIM_f32) {
+        float summand, sum;
+        uint32_t bits;
+        memcpy(&summand, &c, sizeof summand);
+        memcpy(&sum, &products, sizeof sum);
+        sum += summand;
+        memcpy(&bits, &sum, sizeof bits);
+        return isnan(sum) ? f->nan : bits;
+    }
     return sim_encode(f, sim_sum(sim_decode(f, c), sim_decode(f, products), SIM_RN), SIM_RN, false);
 }
 
