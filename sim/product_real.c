@@ -174,7 +174,7 @@ SIM_INLINE void add_products_near(const struct sim_sum_rule *rule, const struct 
     t->odd = odd;
 }
 
-/* The same where f32 has not the exponents. */
+/* The same where f32 has not the exponents, or where some are infinite or NaNs, which put_special adds. */
 SIM_INLINE void add_products_far(const struct sim_sum_rule *rule, const struct step *s, struct terms *t) {
     int32_t most[SIM_WIDE], sum[2][SIM_WIDE] = {{0}};
     memcpy(most, &t->most, sizeof most);
@@ -230,7 +230,7 @@ SIM_INLINE void run_step(const struct sim_sum_rule *rule, struct step *s, bool f
     float c[SIM_WIDE];
     put_summands(rule, bits, c, &t.most, &s->special);
     put_most(s, &t.most);
-    if (far) add_products_far(rule, s, &t);
+    if (far || s->special) add_products_far(rule, s, &t);
     else add_products_near(rule, s, &t);
     finish_sums(rule, &t, c, bits);
     if (s->special) put_special(rule, s, c, bits);
