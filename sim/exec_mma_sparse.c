@@ -81,7 +81,7 @@ void sim_mma_sparse(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
 
 /* -- Floats ---------------------------------------------------------------------------------------------- */
 
-/* Where the sum has element I of a row: as in an mma of half the K (exec_mma.c). */
+/* Where the sum has element I of a row: as in an mma of half the K (exec_mma_real.c). */
 static int place_of(const struct sparse *s, int i) {
     return s->bits == 8 ? i % 4 / 2 * (s->depth / 4) + i / 4 * 2 + i % 2 : i;
 }

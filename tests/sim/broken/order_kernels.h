@@ -107,4 +107,15 @@ static const struct broken_wgmma broken_order[] = {
      0},
 };
 
+/* The kernels of both tables. */
+enum {
+    BROKEN_OF_WGMMA = sizeof broken_wgmma / sizeof *broken_wgmma,
+    BROKEN_OF_ORDER = sizeof broken_order / sizeof *broken_order,
+    BROKEN = BROKEN_OF_WGMMA + BROKEN_OF_ORDER
+};
+
+static inline const struct broken_wgmma *broken_at(int i) {
+    return i < BROKEN_OF_WGMMA ? &broken_wgmma[i] : &broken_order[i - BROKEN_OF_WGMMA];
+}
+
 #endif

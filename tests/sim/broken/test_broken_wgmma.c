@@ -1,16 +1,6 @@
 /* Broken kernels of wgmma pipelines, each found in every schedule and diagnosed at its line, and their right twins. */
 #include "order_kernels.h"
 
-enum {
-    OF_WGMMA = sizeof broken_wgmma / sizeof *broken_wgmma,
-    OF_ORDER = sizeof broken_order / sizeof *broken_order,
-    BROKEN = OF_WGMMA + OF_ORDER
-};
-
-static const struct broken_wgmma *kernel_at(int i) {
-    return i < OF_WGMMA ? &broken_wgmma[i] : &broken_order[i - OF_WGMMA];
-}
-
 static char text[WGMMA_TEXT];
 
 static void make_text(const char *directive, const char *code) {
@@ -76,7 +66,7 @@ static void run_right(const struct broken_wgmma *k, const struct async_run *run)
 static int dump(void) {
     printf(ASYNC_HEADER);
     for (int i = 0; i < 2 * BROKEN; i++) {
-        const struct broken_wgmma *k = kernel_at(i / 2);
+        const struct broken_wgmma *k = broken_at(i / 2);
         if (i % 2 == 0 && strstr(k->name, "setmaxnreg.dec to more")) continue;
         make_text(k->directive, i % 2 ? k->right : k->wrong);
         printf(".visible .entry k%d%s", i, strchr(text + strlen(ASYNC_HEADER), '('));
@@ -88,8 +78,8 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "dump") == 0) return dump();
     for (int k = 0; k < BROKEN; k++)
         for (int i = 0; i < ASYNC_RUNS; i++) {
-            run_wrong(kernel_at(k), i);
-            run_right(kernel_at(k), &async_runs[i]);
+            run_wrong(broken_at(k), i);
+            run_right(broken_at(k), &async_runs[i]);
         }
     printf("%d broken kernels, each with a right twin\n", (int)BROKEN);
     CHECK(BROKEN >= 40);
