@@ -184,7 +184,8 @@ struct sim_piece *sim_copy_add(struct sim_async *async, uint32_t index, int lane
 bool sim_copy_issue(struct sim_block *block, uint32_t index);
 /* Moves a load's or an arrival's bytes, and tells its mbarrier. */
 void sim_copy_land(struct sim_block *block, uint32_t index);
-/* The loads that completed before PHASE of M are over: nobody looks any more whether what they read changes. */
+/* The loads that completed before PHASE of M are over: nobody looks any more whether what they read
+   changes. */
 void sim_copy_end_loads(struct sim_async *async, struct sim_mbarrier *m, uint32_t phase);
 /* Lanes in MASK wait for their cp.async of all but the last KEEP groups, or for all. */
 void sim_copy_wait(struct sim_warp *warp, uint32_t mask, uint32_t keep, bool all);

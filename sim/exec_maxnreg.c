@@ -28,8 +28,8 @@ static void check_peer(struct sim_warp *warp, const struct sim_insn *insn, const
 
 /* -- The pool -------------------------------------------------------------------------------------------- */
 
-/* The most that a setmaxnreg.inc of F asks for: ptxas begins a kernel with no more. Without any, it begins with what
-   the directives allow. */
+/* The most that a setmaxnreg.inc of F asks for: ptxas begins a kernel with no more. Without any, it begins
+   with what the directives allow. */
 static int most_asked(const ptxsim_function *f) {
     int most = 0;
     for (int i = 0; i < f->code_count; i++) {

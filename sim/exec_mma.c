@@ -1,5 +1,5 @@
-/* mma.sync of integers. D = A B + C with A of M rows, B of 8 columns, K in the middle, all spread over the warp's
- * lanes. product_integer.c multiplies. */
+/* mma.sync of integers. D = A B + C with A of M rows, B of 8 columns, K in the middle, all spread over the
+ * warp's lanes. product_integer.c multiplies. */
 #include "mma_operand.h"
 
 struct integer_tile {

@@ -14,8 +14,8 @@ struct sparse {
 
 /* -- Elements ------------------------------------------------------------------------------------------- */
 
-/* A register has elements of eight rows or columns, of each those of CHUNK's 16 bytes. They come to lie in rows
-   of PITCH. */
+/* A register has elements of eight rows or columns, of each those of CHUNK's 16 bytes. They come to lie in
+   rows of PITCH. */
 static void unpack(const struct sim_warp *warp, const struct sim_value *value, int bits, int chunk,
                    uint32_t *elements, int pitch) {
     const int count = 32 / bits;

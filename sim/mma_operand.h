@@ -1,5 +1,5 @@
-/* What mma.sync of integers and of floats share: where a warp's lanes have elements (ISA, "Matrix Fragments for
- * mma"). */
+/* What mma.sync of integers and of floats share: where a warp's lanes have elements (ISA, "Matrix Fragments
+ * for mma"). */
 #ifndef SIM_MMA_OPERAND_H
 #define SIM_MMA_OPERAND_H
 

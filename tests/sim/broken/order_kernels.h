@@ -1,5 +1,6 @@
-/* Kernels that rest on what fences with relaxed arrivals order, on what of global memory copies hold, and on the pool of
- * registers: wrong ones, each with a right one that differs in nothing else. Frame and macros are wgmma_kernels.h's. */
+/* Kernels that rest on what fences with relaxed arrivals order, on what of global memory copies hold, and
+ * on the pool of registers: wrong ones, each with a right one that differs in nothing else. Frame and
+ * macros are wgmma_kernels.h's. */
 #ifndef TESTS_SIM_BROKEN_ORDER_KERNELS_H
 #define TESTS_SIM_BROKEN_ORDER_KERNELS_H
 
