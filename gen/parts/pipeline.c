@@ -23,21 +23,17 @@ void pipeline_init(const pipeline *p) {
     EMIT_BARE(b, fence_mbarrier_init);
 }
 
-/* Waits by WAIT until the barrier at AT is beyond the phase of PARITY. */
-static void emit_await_by(const pipeline *p, mc_opcode wait, const char *name, mc_reg at, mc_reg parity) {
+/* Waits until the barrier at AT is beyond the phase of PARITY. */
+static void emit_await(const pipeline *p, const char *name, mc_reg at, mc_reg parity) {
     mc_builder *b = p->b;
     char passed_name[MC_MAX_NAME];
     snprintf(passed_name, sizeof passed_name, "%s_PASSED", name);
     mc_label again = label(b, name), passed = label(b, passed_name);
     set_label(b, again);
-    builder_emit(b, (mc_reg){0}, wait, MC_OPERANDS(p->passed, AT(at, 0), parity));
+    EMIT(b, mbarrier_try_wait, p->passed, AT(at, 0), parity);
     EMIT_IF(b, p->passed, bra, TO(passed));
     EMIT(b, bra, TO(again));
     set_label(b, passed);
-}
-
-static void emit_await(const pipeline *p, const char *name, mc_reg at, mc_reg parity) {
-    emit_await_by(p, OP_mbarrier_try_wait, name, at, parity);
 }
 
 /* Moves AT to the next stage's barrier; at END, back to START, where PARITY, if there is one, changes. */
@@ -61,8 +57,7 @@ pipeline_producer pipeline_produce(const pipeline *p) {
 }
 
 void pipeline_await_empty(const pipeline *p, const pipeline_producer *w, const char *name) {
-    mc_opcode wait = members(p) > 1 ? OP_mbarrier_try_wait_cluster : OP_mbarrier_try_wait;
-    emit_await_by(p, wait, name, w->empty, w->parity);
+    emit_await(p, name, w->empty, w->parity);
 }
 
 void pipeline_expect(const pipeline *p, const pipeline_producer *w) {
@@ -117,6 +112,8 @@ void pipeline_wait(const pipeline *p, const pipeline_consumer *c, const char *na
 }
 
 void pipeline_leave(const pipeline *p, const pipeline_consumer *c) {
+    /* Without `.release.cluster`: that is MEMBAR.ALL.GPU in every stage, and the arrival only says that reads are
+       over, which they are. */
     if (members(p) > 1) EMIT_IF(p->b, c->arrives, mbarrier_arrive_cluster, AT(c->leave_at, 0));
     else EMIT_IF(p->b, c->arrives, mbarrier_arrive, p->state, AT(c->leave_at, 0));
     emit_next(p->b, c->leave_at, c->start, c->end, c->wrap, (mc_reg){0});
