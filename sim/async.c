@@ -163,10 +163,17 @@ static bool overlaps(const struct sim_copy *copy, uint64_t address, unsigned byt
     return false;
 }
 
-bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
-                            unsigned bytes, enum sim_access access) {
-    struct sim_async *async = warp->block->async;
-    async->changes += access != SIM_READ;
+/* Whether LANE is behind a wait for COPY into or out of OWNER's memory. */
+static bool is_over(const struct sim_warp *warp, const struct sim_block *owner, int lane,
+                    const struct sim_copy *copy) {
+    return copy->kind == SIM_COPY_LOAD && copy->landed &&
+           phases_known(warp, owner, lane, copy->mbarrier) > copy->phase;
+}
+
+/* Whether global bytes may be accessed, as far as OWNER's copies go. */
+static bool touch_copies(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
+                         int lane, uint64_t address, unsigned bytes, enum sim_access access) {
+    const struct sim_async *async = owner->async;
     const bool stored = async->stores > 0 && is_within(&async->stored, address, bytes);
     const bool loaded = async->loads > 0 && access != SIM_READ && is_within(&async->loaded, address, bytes);
     if (!stored && !loaded) return true;
@@ -174,13 +181,22 @@ bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, 
         const struct sim_copy *copy = &async->copies[i];
         bool store = copy->kind == SIM_COPY_STORE;
         if ((access == SIM_READ && !store) || (insn->reduction && copy->insn->reduction)) continue;
-        if (!overlaps(copy, address, bytes)) continue;
+        if (!overlaps(copy, address, bytes) || is_over(warp, owner, lane, copy)) continue;
         sim_fault_at(warp, insn, lane, PTXSIM_ASYNC,
                      "%s global 0x%llx, which the copy of line %d %s, and nobody has waited for it",
                      verbs[access], (unsigned long long)address, copy->insn->line,
                      store ? "writes" : "reads");
         return false;
     }
+    return true;
+}
+
+bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
+                            unsigned bytes, enum sim_access access) {
+    const struct sim_cluster *cluster = warp->block->cluster;
+    warp->block->async->changes += access != SIM_READ;
+    for (unsigned i = 0; i < cluster->count; i++)
+        if (!touch_copies(warp, cluster->block[i], insn, lane, address, bytes, access)) return false;
     return true;
 }
 

@@ -82,8 +82,10 @@ struct sim_mbarrier {
     uint32_t first, phase;
     uint32_t observed; /* the most phases that a wait saw completed */
     uint32_t tag;
-    uint32_t loads;                /* list of the loads that completed in this phase */
-    struct sim_moment init, fence; /* fence.insn is NULL: nobody fenced it by fence.mbarrier_init */
+    uint32_t loads; /* list of the loads that landed in this phase and the one before */
+    /* its initialisation, and where the same thread fenced that by fence.mbarrier_init or fence.proxy.async;
+       insn is NULL: it did not */
+    struct sim_moment init, fence, proxied;
     /* what arrivals of this phase make known, and what those of all phases before do */
     struct sim_view arriving, completed;
 };
@@ -182,8 +184,9 @@ struct sim_piece *sim_copy_add(struct sim_async *async, uint32_t index, int lane
 bool sim_copy_issue(struct sim_block *block, uint32_t index);
 /* Moves a load's or an arrival's bytes, and tells its mbarrier. */
 void sim_copy_land(struct sim_block *block, uint32_t index);
-/* The loads in LIST are over: global memory is no longer theirs. */
-void sim_copy_end_loads(struct sim_async *async, uint32_t list);
+/* The loads that completed before PHASE of M are over: nobody looks any more whether what they read
+   changes. */
+void sim_copy_end_loads(struct sim_async *async, struct sim_mbarrier *m, uint32_t phase);
 /* Lanes in MASK wait for their cp.async of all but the last KEEP groups, or for all. */
 void sim_copy_wait(struct sim_warp *warp, uint32_t mask, uint32_t keep, bool all);
 /* The same for bulk stores; READ: only until their sources were read. */
@@ -207,6 +210,8 @@ int sim_mbarrier_index(const struct sim_mbarrier *m);
 /* Whether the async proxy knows of the initialisation; false after a fault. */
 bool sim_mbarrier_is_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                             const struct sim_mbarrier *m);
+/* fence.proxy.async of shared memory by lanes in MASK. */
+void sim_mbarrier_fence_proxy(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask);
 bool sim_mbarrier_expect(struct sim_warp *warp, const struct sim_insn *insn, int lane, struct sim_mbarrier *m,
                          int64_t bytes);
 bool sim_mbarrier_arrive(struct sim_warp *warp, const struct sim_insn *insn, int lane, struct sim_mbarrier *m,

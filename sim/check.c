@@ -135,7 +135,7 @@ const char *sim_check(const struct sim_insn *insn, ptxsim_status *status) {
     if (op->one == sim_cvt) return check_cvt(insn);
     *status = PTXSIM_UNSUPPORTED;
     if (op->one == sim_bulk_store && insn->reduction) return check_reduction(insn);
-    if (op->one == sim_wgmma_mma) return check_wgmma(insn);
+    if (insn->columns) return check_wgmma(insn);
     if (op->one == sim_cvt_pack) return check_pack(insn);
     if (op->one == sim_cvt_relu) return check_cvt_relu(insn);
     if (op->by_type == sim_cvt_pair && insn->rounding > SIM_RZ) return "cvt to two halves with this rounding";

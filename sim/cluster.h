@@ -18,12 +18,17 @@ enum { SIM_CLUSTER_PHASES = 3 };
 /* A phase of the barrier. */
 struct sim_cluster_phase {
     uint32_t seen[SIM_MAX_CLUSTER][SIM_MAX_WARPS]; /* by rank and warp: what was released up to which clock */
+    /* the same of mbarriers that fence.mbarrier_init made known, which a relaxed arrival passes on */
+    uint32_t inits[SIM_MAX_CLUSTER][SIM_MAX_WARPS];
     struct sim_view view[SIM_MAX_CLUSTER]; /* by rank: what its warps knew; only where blocks have a view */
 };
 
 struct sim_cluster_warp {
     uint32_t arrived, waited; /* phases of the barrier that it has arrived at, and has waited for */
-    uint32_t seen[SIM_MAX_CLUSTER][SIM_MAX_WARPS]; /* as sim_clock.seen, of the cluster's other blocks */
+    uint32_t
+        fenced; /* the clock at its last fence with the cluster's scope: a relaxed arrival releases that */
+    uint32_t seen[SIM_MAX_CLUSTER][SIM_MAX_WARPS];  /* as sim_clock.seen, of the cluster's other blocks */
+    uint32_t inits[SIM_MAX_CLUSTER][SIM_MAX_WARPS]; /* as sim_cluster_phase.inits, of all blocks */
 };
 
 /* The last access of a warp to another block's shared memory, or the exit of a block's last warp. */

@@ -7,12 +7,14 @@ static struct sim_cluster_phase *phase_at(struct sim_cluster_state *state, uint3
 
 static void clear_phase(const struct sim_cluster *c, struct sim_cluster_phase *phase) {
     memset(phase->seen, 0, sizeof *phase->seen * c->count);
+    memset(phase->inits, 0, sizeof *phase->inits * c->count);
     if (c->launch->async) memset(phase->view, 0, sizeof *phase->view * c->count);
 }
 
 static void start_warp(struct sim_cluster_warp *warp, unsigned blocks) {
-    warp->arrived = warp->waited = 0;
+    warp->arrived = warp->waited = warp->fenced = 0;
     memset(warp->seen, 0, sizeof *warp->seen * blocks);
+    memset(warp->inits, 0, sizeof *warp->inits * blocks);
 }
 
 void sim_cluster_barrier_start(struct sim_cluster *c) {
@@ -36,15 +38,24 @@ static void raise(uint32_t *to, const uint32_t *from, int count) {
         if (to[i] < from[i]) to[i] = from[i];
 }
 
-/* What WARP did and what it is ordered after goes into the phase. */
-static void release(struct sim_warp *warp, struct sim_cluster_phase *phase) {
+/* What WARP did up to CLOCK and what it is ordered after goes into the phase. */
+static void release(struct sim_warp *warp, uint32_t clock, struct sim_cluster_phase *phase) {
     const struct sim_block *block = warp->block;
     const struct sim_cluster_warp *of = sim_cluster_warp_of(warp);
     for (unsigned r = 0; r < block->cluster->count; r++)
         raise(phase->seen[r], r == block->rank ? warp->clock.seen : of->seen[r], block->warp_count);
-    phase->seen[block->rank][warp->index] = warp->clock.now;
+    phase->seen[block->rank][warp->index] = clock;
     if (block->async) sim_view_gather(warp, &phase->view[block->rank]);
     warp->clock.now++;
+}
+
+/* A fence and a relaxed arrival behind it are a release pattern. What was learned in between is taken for
+   known before the fence. */
+static void release_fenced(struct sim_warp *warp, struct sim_cluster_phase *phase) {
+    const uint32_t fenced = sim_cluster_warp_of(warp)->fenced;
+    phase->inits[warp->block->rank][warp->index] = warp->clock.now;
+    if (fenced) release(warp, fenced, phase);
+    else warp->clock.now++;
 }
 
 /* The phase of WARP's last arrival is complete, and it goes on. */
@@ -53,8 +64,10 @@ static void acquire(struct sim_warp *warp) {
     struct sim_cluster_warp *to = sim_cluster_warp_of(warp);
     const struct sim_cluster_phase *phase = phase_at(block->cluster->state, to->waited++);
     uint32_t mine = phase->seen[block->rank][warp->index];
-    for (unsigned r = 0; r < block->cluster->count; r++)
+    for (unsigned r = 0; r < block->cluster->count; r++) {
         raise(r == block->rank ? warp->clock.seen : to->seen[r], phase->seen[r], block->warp_count);
+        raise(to->inits[r], phase->inits[r], block->warp_count);
+    }
     if (warp->clock.floor < mine) warp->clock.floor = mine;
     if (block->async) sim_view_acquire(warp, warp->alive, &phase->view[block->rank]);
     warp->barrier = SIM_NOT_WAITING;
@@ -140,7 +153,8 @@ void sim_cluster_arrive(struct sim_warp *warp, const struct sim_insn *insn, uint
                      "arrives at the barrier of the cluster twice, without a wait in between");
         return;
     }
-    if (!insn->relaxed) release(warp, phase_at(c->state, of->arrived));
+    if (insn->relaxed) release_fenced(warp, phase_at(c->state, of->arrived));
+    else release(warp, warp->clock.now, phase_at(c->state, of->arrived));
     of->arrived++;
     warp->block->counts.barriers++;
     if (warp->block->async) warp->block->async->changes++;

@@ -345,9 +345,16 @@ void sim_copy_land(struct sim_block *block, uint32_t index) {
     else land_load(block, index);
 }
 
-void sim_copy_end_loads(struct sim_async *async, uint32_t list) {
-    for (; list; list = async->copies[list].next) {
-        drop_pieces(&async->copies[list]);
+void sim_copy_end_loads(struct sim_async *async, struct sim_mbarrier *m, uint32_t phase) {
+    uint32_t *link = &m->loads;
+    while (*link) {
+        struct sim_copy *copy = &async->copies[*link];
+        if (copy->phase >= phase) {
+            link = &copy->next;
+            continue;
+        }
+        *link = copy->next;
+        drop_pieces(copy);
         async->loads--;
     }
 }

@@ -258,7 +258,7 @@ static void start_warp(struct sim_warp *warp, unsigned threads) {
     warp->active = warp->alive;
     warp->pc = warp->depth = 0;
     warp->maxnreg_count = 0;
-    warp->registers = sim_first_registers(f);
+    warp->registers = warp->block->launch->registers;
     warp->carry = warp->carry_known = 0;
     if (warp->own_shadow) memset(warp->own_shadow, 0, own_bytes(f) / 8);
     warp->reconverge = f->code_count;

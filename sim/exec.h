@@ -69,6 +69,7 @@ struct sim_trait {
     bool reaches;   /* of scope .cluster or more */
     bool touches;   /* accesses shared or global memory */
     bool together;  /* a wgmma: what it reads, all lanes of its warp have read */
+    bool bulk;      /* a bulk copy: of the async proxy itself */
     bool fragments; /* accesses registers that a wgmma has, too */
     struct sim_service service;
 };
@@ -91,6 +92,7 @@ struct sim_launch {
     bool sequential; /* blocks must run one after another: the kernel may see in which order they run */
     bool async;      /* the kernel has asynchronous copies, mbarriers or proxy fences */
     bool wgmma;      /* the kernel has wgmma */
+    int registers;   /* a thread's at the start, as far as setmaxnreg needs to know; 0: it does not */
     ptxsim_landing landing;
     bool parallel;                  /* several workers run blocks */
     bool undoable;                  /* whether what blocks overwrite is kept */

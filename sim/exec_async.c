@@ -166,5 +166,6 @@ void sim_cp_async_arrive(struct sim_warp *warp, const struct sim_insn *insn, uin
 
 void sim_fence_async(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     const bool only_shared = insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER;
+    if (insn->space != SIM_GLOBAL) sim_mbarrier_fence_proxy(warp, insn, mask);
     sim_view_fence(warp, mask, insn->space != SIM_GLOBAL, !only_shared);
 }

@@ -142,6 +142,7 @@ static bool bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane, c
                  uint64_t shared, uint64_t global, uint32_t size) {
     struct sim_block *owner = m ? m->owner : warp->block;
     ptxsim_counts before = warp->block->counts;
+    if (size == 0) return true;
     if (size > SIM_MAX_SHARED) return sim_bulk_shared(warp, owner, insn, lane, shared, size, SIM_WRITE);
     uint32_t index = sim_bulk_new(warp, insn, lane, m, size, (int)(size / SMALL) + 1);
     if (!index) return false;
@@ -180,7 +181,8 @@ static bool bulk_between(struct sim_warp *warp, const struct sim_insn *insn, int
                          const struct sim_destinations *targets, uint64_t from, uint32_t size) {
     struct sim_block *owner = targets->to[0].block;
     ptxsim_counts before = warp->block->counts;
-    if (!sim_bulk_shared(warp, warp->block, insn, lane, from, size ? size : 1, SIM_READ)) return false;
+    if (size == 0) return true;
+    if (!sim_bulk_shared(warp, warp->block, insn, lane, from, size, SIM_READ)) return false;
     uint32_t index = sim_bulk_new(warp, insn, lane, targets->to[0].mbarrier, size, (int)(size / SMALL) + 1);
     if (!index) return false;
     unsigned char *data = malloc(size + 1);

@@ -2,8 +2,8 @@
  * program is checked: the four warps of a warpgroup execute the same ones, in step: none goes on to its
  * next before all have come to the last; .inc does not take registers away, nor .dec give some; and .inc
  * waits until others have given back what it takes. A block begins with as many registers a thread as
- * .maxnreg says, or as .maxntid and .minnctapersm leave; without these directives setmaxnreg does nothing
- * (ISA), and only the first of these is checked. */
+ * .maxnreg says, or as .maxntid and .minnctapersm leave, but not with more than a setmaxnreg.inc asks for (so
+ * ptxas); without these directives setmaxnreg does nothing (ISA), and only the first of these is checked. */
 #include "exec.h"
 
 enum { GROUP = 4, ALL_REGISTERS = 65536, MOST_REGISTERS = 256 };
@@ -28,18 +28,33 @@ static void check_peer(struct sim_warp *warp, const struct sim_insn *insn, const
 
 /* -- The pool -------------------------------------------------------------------------------------------- */
 
+/* The most that a setmaxnreg.inc of F asks for: ptxas begins a kernel with no more. Without any, it begins
+   with what the directives allow. */
+static int most_asked(const ptxsim_function *f) {
+    int most = 0;
+    for (int i = 0; i < f->code_count; i++) {
+        if (f->code[i].exec != sim_setmaxnreg || !(f->code[i].modifiers & SIM_INCREASE)) continue;
+        const int asked = (int)*(const uint32_t *)f->code[i].value[0].lanes;
+        if (most < asked) most = asked;
+    }
+    return most ? most : MOST_REGISTERS;
+}
+
+static int lesser(int a, int b) { return a < b ? a : b; }
+
 int sim_first_registers(const ptxsim_function *f) {
-    if (f->maxnreg) return (int)f->maxnreg;
+    const int asked = most_asked(f);
+    if (f->maxnreg) return lesser(asked, (int)f->maxnreg);
     if (!f->maxntid) return 0;
     const unsigned blocks = f->minnctapersm ? f->minnctapersm : 1,
                    threads = (f->maxntid + SIM_LANES - 1) / SIM_LANES * SIM_LANES;
     const int most = (int)(ALL_REGISTERS / (threads * blocks)) / 8 * 8;
-    return most > MOST_REGISTERS ? MOST_REGISTERS : most;
+    return lesser(asked, lesser(most, MOST_REGISTERS));
 }
 
 /* The registers a thread that no warp has, summed over warps. */
 static int free_registers(const struct sim_block *block) {
-    int left = block->warp_count * sim_first_registers(block->launch->function);
+    int left = block->warp_count * block->launch->registers;
     for (int i = 0; i < block->warp_count; i++) left -= block->warps[i].registers;
     return left;
 }
@@ -67,7 +82,7 @@ static void wait_for_registers(struct sim_warp *warp, const struct sim_insn *ins
 static bool take_registers(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     const int want = (int)*(const uint32_t *)insn->value[0].lanes;
     const bool takes = insn->modifiers & SIM_INCREASE;
-    if (sim_first_registers(warp->block->launch->function) == 0) return true;
+    if (warp->block->launch->registers == 0) return true;
     if (takes ? want < warp->registers : want > warp->registers) {
         sim_fault_at(warp, insn, __builtin_ctz(mask), PTXSIM_TRAP,
                      "setmaxnreg.%s to %d registers, and there are %d", takes ? "inc" : "dec", want,
@@ -89,6 +104,13 @@ void sim_setmaxnreg(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
     if (group + GROUP > warp->block->warps + warp->block->warp_count) {
         sim_fault_at(warp, insn, lane, PTXSIM_BARRIER, "warp %d is in no warpgroup: the block has %d warps",
                      warp->index, warp->block->warp_count);
+        return;
+    }
+    const int first = warp->block->launch->registers;
+    if (first * SIM_LANES * warp->block->warp_count > ALL_REGISTERS) {
+        sim_fault_at(warp, insn, lane, PTXSIM_TRAP,
+                     "%d warps of %d registers a thread do not fit, so that no GPU runs the block",
+                     warp->block->warp_count, first);
         return;
     }
     if (!take_registers(warp, insn, mask)) return;

@@ -1,6 +1,7 @@
 /* Arriving at mbarriers and waiting for them (ISA, "mbarrier.arrive", "mbarrier.test_wait, try_wait"). */
 #include "async.h"
 #include "lanes.h"
+#include "order.h"
 
 /* -- Arrive ---------------------------------------------------------------------------------------------- */
 
@@ -44,7 +45,7 @@ static void arrive_all(struct sim_warp *warp, const struct sim_insn *insn, uint3
     struct sim_mbarrier *found[SIM_LANES];
     uint64_t state[SIM_LANES];
     if (!sim_mbarrier_find(warp, insn, mask, true, found)) return;
-    if (!insn->relaxed) release_all(warp, mask, found);
+    if (!insn->relaxed || sim_order_is_fenced(warp, mask)) release_all(warp, mask, found);
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
         state[l] = state_of(found[l]);
@@ -143,7 +144,8 @@ static void observe(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
     for (uint32_t left = mask; left;) {
         struct sim_mbarrier *m = found[__builtin_ctz(left)];
         uint32_t same = sim_mbarrier_lanes(found, mask, __builtin_ctz(left));
-        if (!insn->relaxed) sim_view_acquire(warp, same, &m->completed);
+        if (insn->relaxed) sim_order_observe(warp, same, &m->completed);
+        else sim_view_acquire(warp, same, &m->completed);
         m->observed = m->phase;
         left &= ~same;
     }

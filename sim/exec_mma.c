@@ -1,27 +1,6 @@
-/* mma.sync. D = A B + C with A of M rows, B of 8 columns, K in the middle, all spread over the warp's lanes
- * (ISA, "Matrix Fragments for mma"). product.c multiplies. */
-#include "product.h"
-
-enum { COLUMNS = 8 };
-
-/* Inlined whatever it costs: the figures are constants then. */
-#define SIM_INLINE static inline __attribute__((always_inline))
-
-/* Lane = 4 * group + member. A register holds 32 / BITS elements of row `group` of A (in each block of 8
-   rows), or of a column of B; members follow one another along k. So the 16 bytes of 4 lanes are a row's next
-   elements. */
-SIM_INLINE uint32_t element_of(const uint32_t *lanes, int bits, int row, int i) {
-    const unsigned char *bytes = (const unsigned char *)lanes + 16 * row;
-    uint16_t half;
-    switch (bits) {
-    case 4: return bytes[i / 2] >> i % 2 * 4 & 15;
-    case 8: return bytes[i];
-    case 16: memcpy(&half, bytes + 2 * i, sizeof half); return half;
-    default: return lanes[4 * row + i];
-    }
-}
-
-/* -- Integers -------------------------------------------------------------------------------------------- */
+/* mma.sync of integers. D = A B + C with A of M rows, B of 8 columns, K in the middle, all spread over the
+ * warp's lanes. product_integer.c multiplies. */
+#include "mma_operand.h"
 
 struct integer_tile {
     int32_t a[SIM_PRODUCT_ROWS][SIM_PRODUCT_KEPT];
@@ -33,25 +12,26 @@ SIM_INLINE void integers(struct sim_warp *warp, const struct sim_insn *insn, int
     const struct sim_value *a = &insn->value[insn->destination_count], *b = a + blocks * chunks;
     const int count = 128 / bits, sums = insn->destination_count;
     struct integer_tile tile;
-    uint32_t sum[SIM_PRODUCT_ROWS * COLUMNS];
-    tile.b.columns = COLUMNS;
+    uint32_t sum[SIM_PRODUCT_ROWS * SIM_MMA_COLUMNS];
+    tile.b.columns = SIM_MMA_COLUMNS;
+    tile.b.depth = count * chunks;
     for (int chunk = 0; chunk < chunks; chunk++)
         for (int row = 0; row < 8; row++) {
             for (int block = 0; block < blocks; block++) {
                 const uint32_t *lanes = sim_source(warp, &a[chunk * blocks + block]);
                 int32_t *to = tile.a[block * 8 + row] + chunk * count;
                 for (int i = 0; i < count; i++)
-                    to[i] = sim_integer_of(insn->type2, element_of(lanes, bits, row, i));
+                    to[i] = sim_integer_of(insn->type2, sim_mma_element(lanes, bits, row, i));
             }
             const uint32_t *lanes = sim_source(warp, &b[chunk]);
             for (int i = 0; i < count; i++)
-                tile.b.value[(chunk * count + i) * COLUMNS + row] =
-                    sim_integer_of(insn->type3, element_of(lanes, bits, row, i));
+                tile.b.value[sim_place_in_b(tile.b.depth, chunk * count + i, row)] =
+                    sim_integer_of(insn->type3, sim_mma_element(lanes, bits, row, i));
         }
-    sim_accumulator_read(warp, b + chunks, sums, false, COLUMNS, sum);
+    sim_accumulator_read(warp, b + chunks, sums, false, SIM_MMA_COLUMNS, sum);
     sim_multiply_integers(tile.a, 8 * blocks, count * chunks, &tile.b, NULL, insn->modifiers & SIM_SATFINITE,
                           (int32_t *)sum);
-    sim_accumulator_write(warp, insn->value, sums, false, COLUMNS, sum);
+    sim_accumulator_write(warp, insn->value, sums, false, SIM_MMA_COLUMNS, sum);
     sim_mma_count(warp, insn, bits, false, blocks, chunks);
 }
 
@@ -65,75 +45,3 @@ SIM_INLINE void integers(struct sim_warp *warp, const struct sim_insn *insn, int
 MMA(8, 1)
 MMA(16, 1)
 MMA(16, 2)
-
-/* -- Floats ---------------------------------------------------------------------------------------------- */
-
-struct real_tile {
-    struct sim_real_row a[SIM_PRODUCT_ROWS];
-    struct sim_reals b;
-};
-
-/* Where a sum has element I of a row's CHUNK: of 8-bit elements the first two of each four come first, since
-   sm_90 widens and multiplies these before the others. */
-static int place_of(int bits, int depth, int chunk, int i) {
-    if (bits == 8) return i % 4 / 2 * (depth / 2) + chunk * 8 + i / 4 * 2 + i % 2;
-    return chunk * 128 / bits + i;
-}
-
-/* The elements of ROW that the registers at VALUE, STRIDE apart, have, in the order of the sum. */
-static void gather(const struct sim_warp *warp, const struct sim_value *value, int stride, int chunks,
-                   int bits, int row, uint32_t *elements) {
-    const int count = 128 / bits;
-    for (int chunk = 0; chunk < chunks; chunk++) {
-        const uint32_t *lanes = sim_source(warp, &value[chunk * stride]);
-        for (int i = 0; i < count; i++)
-            elements[place_of(bits, chunks * count, chunk, i)] = element_of(lanes, bits, row, i);
-    }
-}
-
-static void unpack(const struct sim_warp *warp, const struct sim_value *a, const struct sim_value *b,
-                   int chunks, const unsigned type[2], struct real_tile *tile) {
-    const int bits = 8 * sim_types[type[0]].bytes, depth = chunks * 128 / bits;
-    uint32_t elements[SIM_REAL_DEPTH];
-    tile->b.columns = COLUMNS;
-    tile->b.special = false;
-    tile->b.widened = bits == 8;
-    for (int row = 0; row < SIM_PRODUCT_ROWS; row++) {
-        tile->a[row].special = false;
-        tile->a[row].widened = bits == 8;
-        gather(warp, a + row / 8, 2, chunks, bits, row % 8, elements);
-        sim_row_put(&tile->a[row], 0, type[0], elements, depth);
-    }
-    for (int column = 0; column < COLUMNS; column++) {
-        gather(warp, b, 1, chunks, bits, column, elements);
-        sim_column_put(&tile->b, 0, column, type[1], elements, depth);
-    }
-}
-
-/* The operands' registers say how deep the product is. */
-static void reals(struct sim_warp *warp, const struct sim_insn *insn, unsigned a_type, unsigned b_type,
-                  unsigned type) {
-    const int sums = insn->destination_count, chunks = (insn->value_count - 2 * sums) / 3,
-              depth = chunks * 16 / sim_types[a_type].bytes;
-    const struct sim_value *a = &insn->value[sums], *b = a + 2 * chunks;
-    const struct sim_sum_rule rule = sim_mma_rule(a_type, type, depth);
-    struct real_tile tile;
-    uint32_t sum[SIM_PRODUCT_ROWS * COLUMNS];
-    unpack(warp, a, b, chunks, (const unsigned[]){a_type, b_type}, &tile);
-    sim_accumulator_read(warp, b + chunks, sums, type == SIM_f16, COLUMNS, sum);
-    sim_multiply_reals(&rule, tile.a, SIM_PRODUCT_ROWS, &tile.b, NULL, sum);
-    sim_accumulator_write(warp, insn->value, sums, type == SIM_f16, COLUMNS, sum);
-    sim_mma_count(warp, insn, 8 * sim_types[a_type].bytes, true, 2, chunks);
-}
-
-#define REAL(name, a, b, type)                                                                               \
-    void sim_mma_##name(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {                 \
-        (void)mask;                                                                                          \
-        reals(warp, insn, a, b, type);                                                                       \
-    }
-REAL(f16, SIM_f16, SIM_f16, SIM_f32)
-REAL(f16_to_f16, SIM_f16, SIM_f16, SIM_f16)
-REAL(bf16, SIM_bf16, SIM_bf16, SIM_f32)
-REAL(tf32, SIM_tf32, SIM_tf32, SIM_f32)
-REAL(f8, insn->type2, insn->type3, SIM_f32)
-REAL(f8_to_f16, insn->type2, insn->type3, SIM_f16)

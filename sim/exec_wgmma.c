@@ -116,13 +116,15 @@ static void count(const struct product *p, const struct elements *e, const sim_p
 static void multiply_integers(const struct product *p, const struct elements *e, const sim_places *places,
                               uint32_t *sum) {
     const struct sim_insn *insn = p->insn;
-    struct sim_integers b = {.columns = insn->columns};
+    struct sim_integers b;
     int32_t a[SIM_PRODUCT_ROWS][SIM_PRODUCT_KEPT];
     for (int row = 0; row < SIM_PRODUCT_ROWS; row++)
         for (int i = 0; i < p->kept; i++) a[row][i] = sim_integer_of(insn->type2, e->a[row][i]);
+    b.columns = insn->columns;
+    b.depth = insn->depth;
     for (int column = 0; column < b.columns; column++)
-        for (int k = 0; k < insn->depth; k++)
-            b.value[k * b.columns + column] = sim_integer_of(insn->type3, e->b[column][k]);
+        for (int k = 0; k < b.depth; k++)
+            b.value[sim_place_in_b(b.depth, k, column)] = sim_integer_of(insn->type3, e->b[column][k]);
     sim_multiply_integers(a, SIM_PRODUCT_ROWS, p->kept, &b, places, insn->modifiers & SIM_SATFINITE,
                           (int32_t *)sum);
 }
@@ -141,14 +143,14 @@ static void multiply_reals(const struct product *p, struct elements *e, const si
     struct sim_real_row a[SIM_PRODUCT_ROWS];
     struct sim_reals b;
     b.columns = insn->columns;
-    b.special = b.widened = false;
+    b.depth = insn->depth;
+    b.kind = (struct sim_real_kind){0};
     for (int row = 0; row < SIM_PRODUCT_ROWS; row++) {
-        a[row].special = a[row].widened = false;
+        a[row].kind = (struct sim_real_kind){0};
         for (int i = 0; i < p->kept; i++) e->a[row][i] ^= sign;
-        sim_row_put(&a[row], 0, insn->type2, e->a[row], p->kept);
+        sim_row_put(&a[row], insn->type2, e->a[row], p->kept);
     }
-    for (int column = 0; column < b.columns; column++)
-        sim_column_put(&b, 0, column, insn->type3, e->b[column], insn->depth);
+    for (int column = 0; column < b.columns; column++) sim_column_put(&b, column, insn->type3, e->b[column]);
     sim_multiply_reals(&rule, a, SIM_PRODUCT_ROWS, &b, places, sum);
 }
 

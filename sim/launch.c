@@ -104,6 +104,7 @@ static bool set_traits(struct sim_launch *launch) {
     const ptxsim_function *f = launch->function;
     launch->traits = calloc((size_t)f->code_count + 1, sizeof *launch->traits);
     if (!launch->traits) return false;
+    launch->registers = sim_first_registers(f);
     for (int i = 0; i < f->code_count; i++) {
         const struct sim_insn *insn = &f->code[i];
         const char *name = insn->op->pattern;
@@ -119,7 +120,8 @@ static bool set_traits(struct sim_launch *launch) {
         t->releases = t->strong && (insn->order == SIM_RELEASE || insn->order == SIM_ACQ_REL);
         t->wide = sim_is_wide(insn);
         t->reaches = sim_reaches_cluster(insn);
-        t->together = insn->exec == sim_wgmma_mma;
+        t->together = insn->columns != 0;
+        t->bulk = starts_with(name, "cp.async.bulk") || starts_with(name, "cp.reduce");
         launch->wgmma |= (insn->op->flags & SIM_OP_WARPGROUP) != 0;
         launch->clustered |= (insn->op->flags & SIM_OP_CLUSTER) != 0;
         launch->ordered |= launch->races && (t->acquires || t->releases || insn->exec == sim_fence);

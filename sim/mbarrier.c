@@ -42,9 +42,16 @@ static struct sim_mbarrier *live_at(struct sim_async *async, uint64_t at) {
     return &async->mbarrier[async->copies[tag].mbarrier];
 }
 
+/* Whether WARP has waited at the cluster's barrier behind the fence.mbarrier_init of M. */
+static bool is_after_fence(const struct sim_warp *warp, const struct sim_mbarrier *m) {
+    if (!m->fence.insn || !warp->block->cluster->state) return false;
+    return m->fence.clock <= sim_cluster_warp_of(warp)->inits[m->owner->rank][m->fence.thread / SIM_LANES];
+}
+
 static bool is_after_init(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                           const struct sim_mbarrier *m) {
     if (sim_race_ordered_in(warp, m->owner, lane, m->init.thread, m->init.clock)) return true;
+    if (is_after_fence(warp, m)) return true;
     ptxsim_fault *fault = &warp->block->fault;
     ptxsim_dim3 thread = sim_index_of(m->init.thread, warp->block->launch->block);
     if (fault->status == PTXSIM_OK) {
@@ -90,9 +97,15 @@ uint32_t sim_mbarrier_lanes(struct sim_mbarrier *const found[SIM_LANES], uint32_
     return same;
 }
 
+/* Whether LANE is ordered after what M's block did at WHEN, if that was. */
+static bool is_after(const struct sim_warp *warp, int lane, const struct sim_mbarrier *m,
+                     const struct sim_moment *when) {
+    return when->insn && sim_race_ordered_in(warp, m->owner, lane, when->thread, when->clock);
+}
+
 bool sim_mbarrier_is_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                             const struct sim_mbarrier *m) {
-    if (m->fence.insn && sim_race_ordered_in(warp, m->owner, lane, m->fence.thread, m->fence.clock))
+    if (is_after(warp, lane, m, &m->fence) || is_after(warp, lane, m, &m->proxied) || is_after_fence(warp, m))
         return true;
     if (m->owner == warp->block &&
         sim_view_holds(warp, lane, SIM_PROXY_ASYNC_SHARED, m->init.thread, m->init.clock))
@@ -122,8 +135,7 @@ static void complete_phases(struct sim_mbarrier *m) {
     sim_view_join(&m->completed, &m->arriving);
     m->completed.by[SIM_PROXY_GENERIC].phases[index] = m->phase;
     m->arriving = (struct sim_view){0};
-    sim_copy_end_loads(block->async, m->loads);
-    m->loads = 0;
+    sim_copy_end_loads(block->async, m, m->phase - 1);
     wake(block);
 }
 
@@ -179,6 +191,7 @@ static void init(struct sim_warp *warp, const struct sim_insn *insn, int lane, u
     uint32_t tag = m ? sim_copy_new(warp, warp->block, insn, lane, SIM_COPY_MBARRIER, 0) : 0;
     if (!tag) return;
     uint32_t first = m->init.insn ? m->phase + 1 : 0;
+    sim_copy_end_loads(async, m, first);
     *m = (struct sim_mbarrier){.owner = warp->block,
                                .live = true,
                                .at = (uint32_t)at,
@@ -192,10 +205,25 @@ static void init(struct sim_warp *warp, const struct sim_insn *insn, int lane, u
     sim_async_hold(async, at, SIM_MBARRIER_BYTES, tag);
 }
 
+/* Whether no copy is on its way that will tell M. */
+static bool is_left_alone(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                          const struct sim_mbarrier *m) {
+    const struct sim_async *async = m->owner->async;
+    for (uint32_t i = 1; i < async->copy_count; i++) {
+        const struct sim_copy *copy = &async->copies[i];
+        const bool tells = copy->kind == SIM_COPY_LOAD || copy->kind == SIM_COPY_ARRIVAL;
+        if (!tells || copy->landed || copy->mbarrier != sim_mbarrier_index(m)) continue;
+        sim_fault_at(warp, insn, lane, PTXSIM_ASYNC,
+                     "the copy of line %d has yet to tell the mbarrier at 0x%x", copy->insn->line, m->at);
+        return false;
+    }
+    return true;
+}
+
 static void invalidate(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t at) {
     struct sim_block *block = warp->block;
     struct sim_mbarrier *m = sim_mbarrier_at(warp, block, insn, lane, at);
-    if (!m) return;
+    if (!m || !is_left_alone(warp, insn, lane, m)) return;
     for (int i = 0; i < block->warp_count; i++) {
         if (block->warps[i].barrier != SIM_STALLED) continue;
         if (block->async->stall[i].mbarrier != sim_mbarrier_index(m)) continue;
@@ -227,13 +255,22 @@ void sim_mbarrier_inval(struct sim_warp *warp, const struct sim_insn *insn, uint
         invalidate(warp, insn, l, address[l]);
 }
 
-/* fence.mbarrier_init: of the threads that execute it, their initialisations. */
-void sim_fence_mbarrier_init(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+/* A fence of initialisations that threads in MASK made themselves. */
+static void fence_inits(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, bool proxy) {
     struct sim_async *async = warp->block->async;
     for (int i = 0; i < async->mbarrier_count; i++) {
         struct sim_mbarrier *m = &async->mbarrier[i];
+        struct sim_moment *when = proxy ? &m->proxied : &m->fence;
         unsigned lane = m->init.thread % SIM_LANES;
         bool mine = m->live && m->init.thread / SIM_LANES == (unsigned)warp->index && SIM_ACTIVE(mask, lane);
-        if (mine && !m->fence.insn) m->fence = now(warp, insn, (int)lane);
+        if (mine && !when->insn) *when = now(warp, insn, (int)lane);
     }
+}
+
+void sim_fence_mbarrier_init(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    fence_inits(warp, insn, mask, false);
+}
+
+void sim_mbarrier_fence_proxy(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    fence_inits(warp, insn, mask, true);
 }

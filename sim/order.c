@@ -1,6 +1,6 @@
 #include "order.h"
 
-#include "async.h"
+#include "cluster.h"
 
 #include <stdlib.h>
 
@@ -153,6 +153,19 @@ void sim_order_fence(struct sim_warp *warp, uint32_t mask, bool wide) {
     if (wide) w->fenced_wide |= mask;
 }
 
+bool sim_order_is_fenced(const struct sim_warp *warp, uint32_t mask) {
+    return warp->block->order && (warp->block->order->warp[warp->index].fenced & mask);
+}
+
+void sim_order_observe(struct sim_warp *warp, uint32_t mask, const struct sim_view *view) {
+    if (!warp->block->order) return;
+    struct sim_warp_order *w = &warp->block->order->warp[warp->index];
+    w->observers |= mask;
+    sim_view_join(&w->observed, view);
+}
+
 void sim_fence(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    if (warp->block->cluster->state && sim_reaches_cluster(insn))
+        sim_cluster_warp_of(warp)->fenced = warp->clock.now;
     if (warp->block->order) sim_order_fence(warp, mask, sim_is_wide(insn));
 }

@@ -53,6 +53,10 @@ void sim_order_start(struct sim_block *block);
 bool sim_order_access(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
                       enum sim_access access);
 void sim_order_fence(struct sim_warp *warp, uint32_t mask, bool wide);
+/* Relaxed operations on mbarriers: whether a fence of some lane in MASK lies before; and what the next
+   fence of these lanes makes known. */
+bool sim_order_is_fenced(const struct sim_warp *warp, uint32_t mask);
+void sim_order_observe(struct sim_warp *warp, uint32_t mask, const struct sim_view *view);
 /* Whether LANE is ordered after what THREAD of another BLOCK (a number as in records) did up to CLOCK. */
 bool sim_order_holds(const struct sim_warp *warp, int lane, sim_record block, unsigned thread,
                      uint32_t clock);

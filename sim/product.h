@@ -17,11 +17,19 @@ enum {
 /* Which element along k of B each element of a row of A meets. */
 typedef uint8_t sim_places[SIM_PRODUCT_KEPT];
 
+/* Columns of B that lie side by side. */
+enum { SIM_WIDE = 8 };
+
+/* Where element K of COLUMN lies of a B that is DEPTH deep: [column / 8][k][column % 8]. */
+static inline int sim_place_in_b(int depth, int k, int column) {
+    return (column / SIM_WIDE * depth + k) * SIM_WIDE + column % SIM_WIDE;
+}
+
 /* -- Integers -------------------------------------------------------------------------------------------- */
 
 struct sim_integers {
-    int columns;
-    int32_t value[SIM_PRODUCT_DEPTH * SIM_PRODUCT_COLUMNS]; /* [k][column] */
+    int columns, depth;
+    int32_t value[SIM_PRODUCT_DEPTH * SIM_PRODUCT_COLUMNS]; /* at sim_place_in_b */
 };
 
 /* The element of TYPE that BITS are. */
@@ -38,19 +46,28 @@ void sim_multiply_integers(int32_t (*a)[SIM_PRODUCT_KEPT], int rows, int count, 
 
 /* -- Floats ---------------------------------------------------------------------------------------------- */
 
-/* A row of A. An element is fraction * 2^exponent, the exponent the one that its field says: the fraction of
-   a subnormal number is below 1. Infinities and NaNs are fractions. */
+enum {
+    SIM_NO_EXPONENT = -4096
+}; /* of a zero: the sum of two, one of them this, is below that of any product */
+
+/* What elements are. */
+struct sim_real_kind {
+    bool widened; /* they have the exponents of the f16 that they are widened to; the others are found */
+    bool special; /* some are infinite or a NaN */
+    bool far;     /* some have exponents with which products may leave f32 */
+};
+
+/* A row of A: each element, and the exponent that its field says. */
 struct sim_real_row {
-    bool special; /* some element is infinite or a NaN */
-    bool widened; /* elements have the exponents of the f16 that they are widened to */
-    float fraction[SIM_REAL_KEPT];
+    struct sim_real_kind kind;
+    float value[SIM_REAL_KEPT];
     int32_t exponent[SIM_REAL_KEPT];
 };
 
 struct sim_reals {
-    int columns;
-    bool special, widened;
-    float fraction[SIM_REAL_DEPTH * SIM_PRODUCT_COLUMNS]; /* [k][column] */
+    int columns, depth;
+    struct sim_real_kind kind;
+    float value[SIM_REAL_DEPTH * SIM_PRODUCT_COLUMNS]; /* at sim_place_in_b */
     int32_t exponent[SIM_REAL_DEPTH * SIM_PRODUCT_COLUMNS];
 };
 
@@ -67,9 +84,9 @@ struct sim_sum_rule {
 struct sim_sum_rule sim_mma_rule(unsigned a_type, unsigned type, int depth);
 struct sim_sum_rule sim_wgmma_rule(unsigned a_type, unsigned type, int depth);
 
-/* Puts COUNT elements along k, BITS of TYPE, into a row, or into a column of B from K on. */
-void sim_row_put(struct sim_real_row *row, int at, unsigned type, const uint32_t *bits, int count);
-void sim_column_put(struct sim_reals *b, int k, int column, unsigned type, const uint32_t *bits, int count);
+/* Puts COUNT elements along k, BITS of TYPE, into a row, or all of a column into B. */
+void sim_row_put(struct sim_real_row *row, unsigned type, const uint32_t *bits, int count);
+void sim_column_put(struct sim_reals *b, int column, unsigned type, const uint32_t *bits);
 
 /* SUM, [row][column]: the bits of C, which become those of D. Elements are added in the order that A's have;
    PLACES as above. */

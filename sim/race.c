@@ -371,6 +371,7 @@ bool sim_race_shared(struct sim_warp *warp, const struct sim_block *owner, const
 static bool is_known_to_proxy(const struct probe *p, sim_record write, uint64_t address) {
     enum sim_proxy proxy = p->shared ? SIM_PROXY_ASYNC_SHARED : SIM_PROXY_ASYNC_GLOBAL;
     if (write == 0 || block_of(write) != block_of(p->me)) return true;
+    if (pc_of(write) != LAST_PC && p->warp->block->launch->traits[pc_of(write)].bulk) return true;
     if (sim_view_holds(p->warp, p->lane, proxy, thread_of(write), clock_of(write))) return true;
     sim_fault_at(p->warp, p->insn, p->lane, PTXSIM_ASYNC,
                  "missing proxy fence: the async proxy %s %s 0x%llx, and no fence.proxy.async lies between "

@@ -1,11 +1,12 @@
 /* Runs the right twins of the broken kernels of wgmma pipelines on a GPU: what is right there is right here. Exits with 77,
  * which CTest takes for "skipped", where there is none of compute capability 9.0. */
-#include "broken/wgmma_kernels.h"
+#include "broken/order_kernels.h"
 #include "mcrt_internal.h"
 
 static mc_device *device;
 static mc_diag *diag;
 static uint64_t in, out;
+static uint16_t tiles[WGMMA_TILES][WGMMA_TILE_BYTES / 2];
 
 static bool is_ok(mc_status status, const char *name) {
     CHECK(status == MC_OK, "%s: %s", name, mc_diag_text(diag));
@@ -27,6 +28,7 @@ static bool launch(const struct broken_wgmma *k) {
 
 static void run(const struct broken_wgmma *k) {
     static float sums[WGMMA_RESULT_BYTES / 4];
+    is_ok(mc_device_write(device, in, tiles, sizeof tiles, diag), k->name);
     is_ok(mc_device_fill(device, out, 0x5a, sizeof sums, diag), k->name);
     if (!launch(k) || !is_ok(mc_device_read(device, out, sums, sizeof sums, diag), k->name)) return;
     for (unsigned block = 0; k->count && block < k->blocks; block++)
@@ -39,17 +41,15 @@ static void run(const struct broken_wgmma *k) {
 }
 
 int main(void) {
-    static uint16_t halves[WGMMA_TILES][WGMMA_TILE_BYTES / 2];
     diag = mc_diag_create();
     if (mc_device_open("cuda:0", &device, diag) != MC_OK || mc_device_get_info(device)->capability != 90) {
         printf("SKIPPED: no GPU of compute capability 9.0\n");
         return 77;
     }
-    wgmma_fill(halves);
-    is_ok(mc_device_alloc(device, sizeof halves, &in, diag), "the tiles");
+    wgmma_fill(tiles);
+    is_ok(mc_device_alloc(device, sizeof tiles, &in, diag), "the tiles");
     is_ok(mc_device_alloc(device, WGMMA_RESULT_BYTES, &out, diag), "the result");
-    is_ok(mc_device_write(device, in, halves, sizeof halves, diag), "the tiles");
-    for (size_t i = 0; i < sizeof broken_wgmma / sizeof *broken_wgmma; i++) run(&broken_wgmma[i]);
+    for (int i = 0; i < BROKEN; i++) run(broken_at(i));
     mc_device_close(device);
     mc_diag_destroy(diag);
     return check_end();

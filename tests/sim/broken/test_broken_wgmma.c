@@ -1,7 +1,5 @@
 /* Broken kernels of wgmma pipelines, each found in every schedule and diagnosed at its line, and their right twins. */
-#include "wgmma_kernels.h"
-
-enum { BROKEN = sizeof broken_wgmma / sizeof *broken_wgmma };
+#include "order_kernels.h"
 
 static char text[WGMMA_TEXT];
 
@@ -68,7 +66,7 @@ static void run_right(const struct broken_wgmma *k, const struct async_run *run)
 static int dump(void) {
     printf(ASYNC_HEADER);
     for (int i = 0; i < 2 * BROKEN; i++) {
-        const struct broken_wgmma *k = &broken_wgmma[i / 2];
+        const struct broken_wgmma *k = broken_at(i / 2);
         if (i % 2 == 0 && strstr(k->name, "setmaxnreg.dec to more")) continue;
         make_text(k->directive, i % 2 ? k->right : k->wrong);
         printf(".visible .entry k%d%s", i, strchr(text + strlen(ASYNC_HEADER), '('));
@@ -78,10 +76,10 @@ static int dump(void) {
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "dump") == 0) return dump();
-    for (const struct broken_wgmma *k = broken_wgmma; k < broken_wgmma + BROKEN; k++)
+    for (int k = 0; k < BROKEN; k++)
         for (int i = 0; i < ASYNC_RUNS; i++) {
-            run_wrong(k, i);
-            run_right(k, &async_runs[i]);
+            run_wrong(broken_at(k), i);
+            run_right(broken_at(k), &async_runs[i]);
         }
     printf("%d broken kernels, each with a right twin\n", (int)BROKEN);
     CHECK(BROKEN >= 40);
