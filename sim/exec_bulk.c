@@ -153,25 +153,39 @@ static bool bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane, c
 
 /* -- The instructions ------------------------------------------------------------------------------------ */
 
+/* Where each operand of a copy begins; a store has the first three. */
+enum { TO = 0, FROM = 2, SIZE = 4, MBARRIER = 5 };
+
+/* What one lane copies. */
+struct bytes {
+    uint64_t to, from;
+    uint32_t size;
+};
+
+static bool read_operands(struct sim_warp *warp, const struct sim_insn *insn, int lane, struct bytes *c) {
+    c->to = sim_operand_address(warp, &insn->value[TO], lane);
+    c->from = sim_operand_address(warp, &insn->value[FROM], lane);
+    c->size = sim_lane_u32(warp, &insn->value[SIZE], lane);
+    return check_bulk(warp, insn, lane, c->to, c->from, c->size);
+}
+
 /* The operand of a multicast's blocks, behind the mbarrier's address; NULL: no multicast. */
 static const struct sim_value *ranks_of(const struct sim_insn *insn, int operand) {
     return insn->modifiers & SIM_MULTICAST ? &insn->value[operand] : NULL;
 }
 
 void sim_bulk_load(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
-    enum { TO = 0, FROM = 2, SIZE = 4, MBARRIER = 5, RANKS = 7 };
+    enum { RANKS = 7 };
     struct sim_destinations targets;
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
-        uint64_t to = sim_operand_address(warp, &insn->value[TO], l),
-                 from = sim_operand_address(warp, &insn->value[FROM], l);
-        uint32_t size = sim_lane_u32(warp, &insn->value[SIZE], l);
-        if (!check_bulk(warp, insn, l, to, from, size)) return;
+        struct bytes c;
+        if (!read_operands(warp, insn, l, &c)) return;
         if (!sim_bulk_destinations(warp, insn, l, &insn->value[TO], &insn->value[MBARRIER],
                                    ranks_of(insn, RANKS), &targets))
             return;
         for (unsigned i = 0; i < targets.count; i++)
-            if (!bulk(warp, insn, l, targets.to[i].mbarrier, targets.to[i].at, from, size)) return;
+            if (!bulk(warp, insn, l, targets.to[i].mbarrier, targets.to[i].at, c.from, c.size)) return;
     }
 }
 
@@ -200,37 +214,32 @@ static bool bulk_between(struct sim_warp *warp, const struct sim_insn *insn, int
 }
 
 void sim_bulk_share(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
-    enum { TO = 0, FROM = 2, SIZE = 4, MBARRIER = 5 };
     struct sim_destinations targets;
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
-        uint64_t to = sim_operand_address(warp, &insn->value[TO], l),
-                 from = sim_operand_address(warp, &insn->value[FROM], l);
-        uint32_t size = sim_lane_u32(warp, &insn->value[SIZE], l);
-        if (!check_bulk(warp, insn, l, to, from, size)) return;
+        struct bytes c;
+        if (!read_operands(warp, insn, l, &c)) return;
         if (!sim_bulk_destinations(warp, insn, l, &insn->value[TO], &insn->value[MBARRIER], NULL, &targets) ||
-            !bulk_between(warp, insn, l, &targets, from, size))
+            !bulk_between(warp, insn, l, &targets, c.from, c.size))
             return;
     }
 }
 
 void sim_bulk_store(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
-    enum { TO = 0, FROM = 2, SIZE = 4 };
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
-        uint64_t to = sim_operand_address(warp, &insn->value[TO], l),
-                 from = sim_operand_address(warp, &insn->value[FROM], l);
-        uint32_t size = sim_lane_u32(warp, &insn->value[SIZE], l);
-        if (!check_bulk(warp, insn, l, to, from, size)) return;
-        if (!bulk(warp, insn, l, NULL, from, to, size)) return;
+        struct bytes c;
+        if (!read_operands(warp, insn, l, &c)) return;
+        if (!bulk(warp, insn, l, NULL, c.from, c.to, c.size)) return;
     }
 }
 
 void sim_bulk_prefetch(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
-    enum { FROM = 0, SIZE = 2 };
+    enum { BEGINS = 0, BYTES = 2 };
     SIM_EACH_LANE(l)
-    if (SIM_ACTIVE(mask, l) && !check_bulk(warp, insn, l, 0, sim_operand_address(warp, &insn->value[FROM], l),
-                                           sim_lane_u32(warp, &insn->value[SIZE], l)))
+    if (SIM_ACTIVE(mask, l) &&
+        !check_bulk(warp, insn, l, 0, sim_operand_address(warp, &insn->value[BEGINS], l),
+                    sim_lane_u32(warp, &insn->value[BYTES], l)))
         return;
 }
 

@@ -3,6 +3,7 @@
 #ifndef SIM_WIDE_H
 #define SIM_WIDE_H
 
+#include "processor.h"
 #include "product.h"
 
 typedef int32_t wide_int __attribute__((vector_size(4 * SIM_WIDE)));
@@ -27,7 +28,7 @@ SIM_INLINE bool sim_any(const wide_int *mask) {
     __attribute__((target("avx2"))) static void function##_avx2(const struct job *j) { function##_body(j); } \
     static void function##_plain(const struct job *j) { function##_body(j); }                                \
     static void function(const struct job *j) {                                                              \
-        if (__builtin_cpu_supports("avx2")) function##_avx2(j);                                              \
+        if (sim_processor_has_avx2()) function##_avx2(j);                                                    \
         else function##_plain(j);                                                                            \
     }
 #else
