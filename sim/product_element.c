@@ -33,14 +33,14 @@ static float special_value(const struct sim_format *format, uint32_t bits) {
 SIM_INLINE void put_eight(const struct element_job *j, const uint32_t *from, wide_int *to_value,
                           wide_int *to_exponent, wide_int *special, wide_int *far) {
     const struct sim_format f = *j->format;
-    const int ones = (1 << f.exponent_bits) - 1, least = 1 - ones / 2;
+    const int ones = (1 << f.exponent_bits) - 1, least = 1 - ones / 2, fraction = (1 << f.fraction_bits) - 1;
     wide_int bits, value, exponent;
     memcpy(&bits, from, sizeof bits);
     bits >>= f.unused_bits;
-    const wide_int field = bits >> f.fraction_bits & ones, rest = bits & ((1 << f.fraction_bits) - 1),
+    const wide_int field = bits >> f.fraction_bits & ones, rest = bits & fraction,
                    sign = (bits >> (f.exponent_bits + f.fraction_bits) & 1) << 31, is_small = field == 0;
     *special = field == ones;
-    if (f.no_infinity) *special &= rest == (1 << f.fraction_bits) - 1;
+    if (f.no_infinity) *special &= rest == fraction;
     const wide_float small =
         __builtin_convertvector(rest, wide_float) * (float)sim_power(least - f.fraction_bits);
     memcpy(&value, &small, sizeof value);

@@ -62,7 +62,8 @@ SIM_INLINE void put_powers(half_double *power, const half_int *exponent) {
 
 /* The bits of the sums X. A normal f32 begins with the bits of the double, and the rest is cut off. */
 SIM_INLINE void finish_half(const struct sim_sum_rule *rule, const half_double *x, uint32_t *bits) {
-    const int64_t least = (int64_t)(1023 - 126) << 52, past = (int64_t)(1023 + 128) << 52;
+    const int64_t least = (int64_t)(1023 - 126) << 52, past = (int64_t)(1023 + 128) << 52,
+                  kept_bits = -((int64_t)1 << (29 + rule->dropped));
     half_long cut;
     half_double kept;
     double sums[HALF];
@@ -70,7 +71,7 @@ SIM_INLINE void finish_half(const struct sim_sum_rule *rule, const half_double *
     memcpy(&cut, x, sizeof cut);
     const half_long magnitude = cut & INT64_MAX,
                     is_odd = ((magnitude < least) | (magnitude >= past)) & (magnitude != 0);
-    cut &= ~(((int64_t)1 << (29 + rule->dropped)) - 1);
+    cut &= kept_bits;
     memcpy(&kept, &cut, sizeof kept);
     const half_float result = __builtin_convertvector(kept, half_float);
     memcpy(bits, &result, sizeof result);
