@@ -55,6 +55,13 @@ static mc_status add_description(const maker *m, mc_diag *diag) {
     return MC_OK;
 }
 
+/* All tiles of a matrix, along x. */
+static void add_tiles(const maker *m, const mc_grid_axis *rows, const mc_grid_axis *columns) {
+    text_add(m->out, "#define %s_GRID_X(%s, %s) (((%s) + %lld) / %lld * (((%s) + %lld) / %lld))\n", m->name,
+             rows->dim, columns->dim, rows->dim, (long long)rows->per_cta - 1, (long long)rows->per_cta,
+             columns->dim, (long long)columns->per_cta - 1, (long long)columns->per_cta);
+}
+
 static void add_axis(const maker *m, char axis, const mc_grid_axis *grid) {
     const char *dim = grid->dim;
     long long share = grid->per_cta > 0 ? (long long)grid->per_cta : 1;
@@ -72,7 +79,9 @@ static void add_launch(const maker *m) {
     define(m, "FIELDS", "\\\n    \"%s\"", mc_kernel_fields(m->kernel));
     text_add(m->out,
              "\n/* The grid, in thread blocks: where an axis depends on a shape, the macro takes it. */\n");
-    for (int i = 0; i < 3; i++) add_axis(m, "XYZ"[i], &c -> grid[i]);
+    for (int i = 0; i < 3; i++)
+        if (i == 0 && c->columns.dim) add_tiles(m, &c->grid[0], &c->columns);
+        else add_axis(m, "XYZ"[i], &c -> grid[i]);
     for (int i = 0; i < 3; i++)
         text_add(m->out, "#define %s_BLOCK_%c %u\n", m->name, "XYZ"[i], c -> block[i]);
     for (int i = 0; i < 3 && c->cluster[0]; i++)

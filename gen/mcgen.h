@@ -164,6 +164,9 @@ typedef struct mc_contract {
     mc_array arrays[MC_MAX_ARRAYS];
     size_t array_count;
     mc_grid_axis grid[3];
+    /* Where its dim is not NULL, grid[0] counts rows of tiles, and the grid has that times as many thread
+       blocks along x: all tiles of a matrix, one after another */
+    mc_grid_axis columns;
     unsigned block[3];
     unsigned cluster[3]; /* thread blocks of a cluster along each axis, which the PTX declares; 0: none */
     unsigned shared_static, shared_dynamic; /* bytes; the static part is declared in the PTX */
@@ -228,6 +231,9 @@ MC_API mc_status mc_kernel_outline_fields(const char *fields, mc_kernel **kernel
 /* The architecture ("sm_90") that kernels for a GPU of CAPABILITY are made for: the newest that runs there.
    NULL: none does. */
 MC_API const char *mc_arch_for(int capability);
+/* Whether kernels of ARCH are made for a GPU of CAPABILITY: it is mc_arch_for's, or one whose kernels run on
+   GPUs of this capability alone ("sm_90a" on 9.0). True where there is no architecture for the GPU. */
+MC_API bool mc_arch_suits(const char *arch, int capability);
 /* KERNEL as text, without its PTX; the caller frees. NULL: out of memory. mc_kernel_restore makes a kernel of
    it without generating, which is like KERNEL but that its mc_kernel_ptx is NULL. MC_FORMAT for what this
    version of the generator has not saved. */

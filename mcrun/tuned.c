@@ -40,13 +40,13 @@ static mc_status no_record(const session *s, const plan_problem *wanted, mc_diag
 
 /* What makes the fastest of R's kernels that this generator makes and this device runs. */
 static char *fields_of(const session *s, const record *r, const plan_problem *wanted, tuned_kernel *tuned) {
-    const char *arch = mc_arch_for(mc_device_get_info(s->device)->capability);
+    int capability = mc_device_get_info(s->device)->capability;
     char *fields = NULL;
     for (size_t i = 0; i < r->candidate_count && fields == NULL; i++) {
         const record_candidate *c = &r->candidates[i];
         mc_kernel *kernel = c->status == RECORD_TIMED ? record_kernel_for(r, i, wanted) : NULL;
         bool runs = kernel != NULL && kernel_fits(kernel, wanted, NULL) == MC_OK &&
-                    (arch == NULL || strcmp(mc_kernel_field_text(kernel, "arch"), arch) == 0);
+                    mc_arch_suits(mc_kernel_field_text(kernel, "arch"), capability);
         if (runs) {
             fields = strdup(mc_kernel_fields(kernel));
             snprintf(tuned->spec, sizeof tuned->spec, "%s", c->spec);

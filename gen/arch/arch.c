@@ -27,12 +27,17 @@ const char *const mc_arch_names[] = {
 #undef X
         NULL};
 
+/* No later GPU runs its kernels. */
+static bool is_of_one_capability(const mc_arch *arch) {
+    return arch->target[strlen(arch->target) - 1] == 'a';
+}
+
 const mc_arch *arch_of_capability(int capability) {
     const mc_arch *best = NULL;
     for (size_t i = 0; mc_arch_names[i]; i++) {
         const mc_arch *arch = &mc_archs[i];
-        bool later = arch->target[strlen(arch->target) - 1] != 'a'; /* runs on later GPUs too */
-        if (later && arch->sm <= capability && (!best || arch->sm > best->sm)) best = arch;
+        if (!is_of_one_capability(arch) && arch->sm <= capability && (!best || arch->sm > best->sm))
+            best = arch;
     }
     return best;
 }
@@ -40,4 +45,14 @@ const mc_arch *arch_of_capability(int capability) {
 const char *mc_arch_for(int capability) {
     const mc_arch *arch = arch_of_capability(capability);
     return arch ? arch->target : NULL;
+}
+
+bool mc_arch_suits(const char *name, int capability) {
+    const mc_arch *newest = arch_of_capability(capability);
+    for (size_t i = 0; newest && mc_arch_names[i]; i++) {
+        const mc_arch *arch = &mc_archs[i];
+        if (strcmp(mc_arch_names[i], name) == 0)
+            return arch == newest || (is_of_one_capability(arch) && arch->sm == capability);
+    }
+    return !newest;
 }

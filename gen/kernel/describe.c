@@ -14,6 +14,16 @@ static void axis_text(const mc_grid_axis *axis, char text[MC_MAX_NAME]) {
     else snprintf(text, MC_MAX_NAME, "ceil(%s / %lld)", axis->dim, (long long)axis->per_cta);
 }
 
+/* Axis AXIS of the grid. */
+static void grid_text(const mc_contract *c, int axis, char text[2 * MC_MAX_NAME]) {
+    char columns[MC_MAX_NAME] = "";
+    axis_text(&c->grid[axis], text);
+    if (axis > 0 || !c->columns.dim) return;
+    axis_text(&c->columns, columns);
+    size_t used = strlen(text);
+    snprintf(text + used, 2 * MC_MAX_NAME - used, " * %s", columns);
+}
+
 static void map_text(const mc_map_param *map, const char *prefix, mc_text *text) {
     static const char *const elements[] = {[1] = "bytes", [2] = "u16", [4] = "u32"},
                              *const times[] = {[1] = "", [2] = "2 ", [4] = "4 "};
@@ -59,8 +69,8 @@ static void overlap_text(const mc_contract *c, const char *prefix, mc_text *text
 
 void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
     const mc_contract *c = &kernel->contract;
-    char grid[3][MC_MAX_NAME];
-    for (int i = 0; i < 3; i++) axis_text(&c->grid[i], grid[i]);
+    char grid[3][2 * MC_MAX_NAME];
+    for (int i = 0; i < 3; i++) grid_text(c, i, grid[i]);
     text_add(text, "%sLaunch %s\n", prefix, c->entry);
     text_add(text, "%s  grid (%s, %s, %s), block (%u, %u, %u)\n", prefix, grid[0], grid[1], grid[2],
              c->block[0], c->block[1], c->block[2]);
@@ -190,8 +200,8 @@ static json_t *constraints_json(maker *m, const mc_contract *c) {
 static json_t *grid_json(maker *m, const mc_contract *c) {
     json_t *grid = json_array();
     for (int i = 0; i < 3; i++) {
-        char formula[MC_MAX_NAME];
-        axis_text(&c->grid[i], formula);
+        char formula[2 * MC_MAX_NAME];
+        grid_text(c, i, formula);
         append(m, grid,
                json_pack("{ss? sI ss}", "shape", c->grid[i].dim, "per_block", (json_int_t)c->grid[i].per_cta,
                          "formula", formula));

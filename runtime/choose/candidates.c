@@ -43,8 +43,20 @@ static bool is_other_kind(const mc_kernel *own, const plan_problem *problem) {
     return mc_type_of(own, "rhs", &type, NULL) == MC_OK && arithmetic_of(type) != arithmetic_of(problem->rhs);
 }
 
-/* Of the spec as its file has it. Reading it shows whether it is a spec at all. */
-static mc_status unlike_spec(const search *s, const spec_source *source, int *unlike) {
+/* How a spec, as its file has it, stands to the problem and the GPU. */
+typedef struct likeness {
+    int unlike;
+    bool keeps_arch; /* it names an architecture of this GPU's capability alone */
+} likeness;
+
+static bool keeps_arch(const search *s, const mc_kernel *own) {
+    const char *arch = mc_kernel_field_text(own, "arch"), *usual = mc_arch_for(s->target->capability);
+    return usual != NULL && strcmp(arch, usual) != 0 && mc_arch_suits(arch, s->target->capability);
+}
+
+/* Reading it shows whether it is a spec at all. */
+static mc_status look_at_spec(const search *s, const spec_source *source, likeness *like) {
+    int *unlike = &like->unlike;
     mc_spec *spec;
     mc_kernel *own = NULL;
     mc_status status = mc_spec_read_text(source->path, source->text, source->size, NULL, 0, &spec, s->diag);
@@ -57,6 +69,7 @@ static mc_status unlike_spec(const search *s, const spec_source *source, int *un
         if (s->builtin && code_of_kernel(own) != 0) *unlike = OTHER_CODING;
         if (s->builtin && is_other_kind(own, s->problem)) *unlike = OTHER_KIND;
     }
+    like->keeps_arch = status == MC_OK && keeps_arch(s, own);
     mc_kernel_destroy(own);
     mc_spec_destroy(spec);
     return status;
@@ -122,11 +135,13 @@ static mc_status add_variants(search *s, const mc_spec *spec, const spec_source 
     return status;
 }
 
-/* The spec with the problem's settings. That these make no kernel of it is no error. */
-static mc_status add_spec(search *s, const spec_source *source) {
+/* The spec with the problem's settings, of which the last is the arch. That these make no kernel of it is no
+   error. */
+static mc_status add_spec(search *s, const spec_source *source, const likeness *like) {
     mc_spec *spec;
-    mc_status status = mc_spec_read_text(source->path, source->text, source->size, s->settings.items,
-                                         s->settings.count, &spec, s->why);
+    size_t count = s->settings.count - like->keeps_arch;
+    mc_status status =
+        mc_spec_read_text(source->path, source->text, source->size, s->settings.items, count, &spec, s->why);
     if (status == MC_USAGE) return MC_OK;
     if (status != MC_OK) return mc_fail(s->diag, status, "%s: out of memory", source->path);
     char *name = strdup(source->name);
@@ -173,20 +188,20 @@ static int by_merit(const void *left, const void *right) {
 
 static mc_status find_in(search *s, const spec_sources *sources) {
     mc_status status = MC_OK;
-    int *unlike = calloc(sources->count + 1, sizeof *unlike);
+    likeness *like = calloc(sources->count + 1, sizeof *like);
     s->list->names = calloc(sources->count + 1, sizeof *s->list->names);
-    if (unlike == NULL || s->list->names == NULL)
+    if (like == NULL || s->list->names == NULL)
         status = mc_fail(s->diag, MC_NOMEM, "no memory for candidates");
     for (size_t i = 0; i < sources->count && status == MC_OK; i++)
-        status = unlike_spec(s, &sources->items[i], &unlike[i]);
+        status = look_at_spec(s, &sources->items[i], &like[i]);
     /* Specs that a caller names all count. Of those built in the less likely ones count only where the likely
        ones make no kernel. */
     for (int level = 0; level < OTHER_FAMILY && status == MC_OK; level++) {
         if (s->builtin && s->list->count != 0) break;
         for (size_t i = 0; i < sources->count && status == MC_OK; i++)
-            if (unlike[i] == level) status = add_spec(s, &sources->items[i]);
+            if (like[i].unlike == level) status = add_spec(s, &sources->items[i], &like[i]);
     }
-    free(unlike);
+    free(like);
     return status;
 }
 

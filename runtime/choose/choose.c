@@ -63,8 +63,7 @@ static bool is_listed(const chooser *c, uint64_t hash) {
 
 /* A record is a text that anybody may have written. */
 static bool can_run(const chooser *c, const mc_kernel *kernel) {
-    const char *arch = mc_arch_for(c->target.capability);
-    bool ours = arch == NULL || strcmp(mc_kernel_field_text(kernel, "arch"), arch) == 0;
+    bool ours = mc_arch_suits(mc_kernel_field_text(kernel, "arch"), c->target.capability);
     return ours && is_listed(c, mc_kernel_hash(kernel)) && kernel_fits(kernel, c->problem, NULL) == MC_OK;
 }
 

@@ -187,22 +187,39 @@ static mc_status bind_params(const mc_contract *contract, const binding_list *bi
     return status;
 }
 
-/* ANY: fewer thread blocks do as well. */
-static mc_status bind_axis(const mc_grid_axis *axis, int64_t limit, bool any, const binding_list *bindings,
-                           unsigned *blocks, mc_diag *diag) {
+/* COUNT is multiplied by how many pieces AXIS has. */
+static mc_status count_pieces(const mc_grid_axis *axis, const binding_list *bindings, int64_t *count,
+                              mc_diag *diag) {
     int64_t extent = 0;
-    *blocks = axis->per_cta > 0 ? (unsigned)axis->per_cta : 1;
-    if (axis->dim == NULL) return MC_OK;
     mc_status status = find(bindings, axis->dim, &extent, diag);
     if (status != MC_OK) return status;
-    int64_t count = extent / axis->per_cta + (extent % axis->per_cta != 0);
-    if (count == 0) return mc_fail(diag, MC_CANNOT, "the grid is empty: %s is 0", axis->dim);
-    if (count > limit && any) count = limit;
-    if (count > limit)
-        return mc_fail(diag, MC_CANNOT, "%s = %lld wants %lld blocks along an axis of at most %lld",
-                       axis->dim, (long long)extent, (long long)count, (long long)limit);
-    *blocks = (unsigned)count;
-    return MC_OK;
+    *count *= extent / axis->per_cta + (extent % axis->per_cta != 0);
+    return *count > 0 ? MC_OK : mc_fail(diag, MC_CANNOT, "the grid is empty: %s is 0", axis->dim);
+}
+
+/* ANY: fewer thread blocks do as well. */
+static mc_status check_limit(const mc_grid_axis *axis, const binding_list *bindings, int64_t limit, bool any,
+                             int64_t *count, mc_diag *diag) {
+    int64_t extent = 0;
+    if (*count <= limit) return MC_OK;
+    if (any) *count = limit;
+    if (any) return MC_OK;
+    find(bindings, axis->dim, &extent, NULL);
+    return mc_fail(diag, MC_CANNOT, "%s = %lld wants %lld blocks along an axis of at most %lld", axis->dim,
+                   (long long)extent, (long long)*count, (long long)limit);
+}
+
+/* COLUMNS: of tiles, whose rows AXIS has; NULL: AXIS has all. */
+static mc_status bind_axis(const mc_grid_axis *axis, const mc_grid_axis *columns, int64_t limit, bool any,
+                           const binding_list *bindings, unsigned *blocks, mc_diag *diag) {
+    int64_t count = 1;
+    *blocks = axis->per_cta > 0 ? (unsigned)axis->per_cta : 1;
+    if (axis->dim == NULL) return MC_OK;
+    mc_status status = count_pieces(axis, bindings, &count, diag);
+    if (status == MC_OK && columns != NULL) status = count_pieces(columns, bindings, &count, diag);
+    if (status == MC_OK) status = check_limit(axis, bindings, limit, any, &count, diag);
+    if (status == MC_OK) *blocks = (unsigned)count;
+    return status;
 }
 
 /* Thread blocks along turn_axis may be fewer. */
@@ -227,8 +244,9 @@ static mc_status bind_grid(const mc_contract *contract, const binding_list *bind
     bool turns = takes_turns(contract, bindings);
     mc_status status = MC_OK;
     for (int i = 0; i < 3 && status == MC_OK; i++)
-        status = bind_axis(&contract->grid[i], grid_limits[i], turns && i == contract->turn_axis, bindings,
-                           &launch->grid[i], diag);
+        status =
+            bind_axis(&contract->grid[i], i == 0 && contract->columns.dim ? &contract->columns : NULL,
+                      grid_limits[i], turns && i == contract->turn_axis, bindings, &launch->grid[i], diag);
     if (status == MC_OK && turns) take_turns(contract, bindings, launch);
     memcpy(launch->block, contract->block, sizeof launch->block);
     launch->shared_dynamic = contract->shared_dynamic;

@@ -35,7 +35,17 @@ static void check_place(const hold *p, mc_diag *diag) {
     mc_spec_destroy(spec);
 }
 
+/* sm_90a is for 9.0 alone, and there beside sm_90. */
+static void check_suits(void) {
+    CHECK(mc_arch_suits("sm_90", 90) && mc_arch_suits("sm_90a", 90), "9.0 runs sm_90 and sm_90a");
+    CHECK(!mc_arch_suits("sm_80", 90), "sm_80 is not the newest that 9.0 runs");
+    CHECK(mc_arch_suits("sm_100", 100) && !mc_arch_suits("sm_90a", 100), "10.0 does not run sm_90a");
+    CHECK(!mc_arch_suits("sm_none", 90), "there is no such architecture");
+    CHECK(mc_arch_suits("sm_80", 70), "there is none for 7.0");
+}
+
 int main(void) {
+    check_suits();
     mc_diag *diag = mc_diag_create();
     for (size_t i = 0; i < sizeof holds / sizeof *holds; i++) check_place(&holds[i], diag);
     mc_diag_destroy(diag);
