@@ -325,7 +325,8 @@ typedef struct mc_plan mc_plan;
    SOFTMAX_GRAD: C = scale * A o (B - rowsum(A o B)) over the rows of the matrix: of what a softmax wrote, A,
           and its gradient, B, that of the softmax's A; all as c_order says (docs/softmax.md).
    SPMMT: C[k,n] = A^T B[m,n], the matrix is the pattern of A[m,k], whose values come with each execution in
-          the order MC_ORDER_BCRS: an SpMM's backward pass (docs/transposed.md). */
+          the order MC_ORDER_BCRS: an SpMM's backward pass (docs/transposed.md).
+   GEMM:  C[m,n] = A[m,k] B[k,n], all dense, B as b_layout says (docs/gemm.md). */
 typedef enum mc_op {
     MC_OP_SPMM,
     MC_OP_SDDMM,
@@ -334,6 +335,7 @@ typedef enum mc_op {
     MC_OP_SOFTMAX_GRAD,
     MC_OP_SPMMT,
     MC_OP_OPTIMISE,
+    MC_OP_GEMM,
 } mc_op;
 
 /* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;

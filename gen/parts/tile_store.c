@@ -9,9 +9,6 @@ int store_span(int columns, int bytes) {
     return span;
 }
 
-/* Sums of 16 bits, two in a register, which C takes as they are. */
-static bool has_halves(const tile_store *s) { return s->convert == OP_mov_b32 && s->bytes != WORD; }
-
 static int span_of(const tile_store *s) { return store_span(s->columns, s->bytes); }
 
 /* The number by which the swizzle of a row exchanges its chunks: rows that share 128 bytes have the same. */
@@ -67,21 +64,10 @@ static mc_reg place_of(const tile_store *s, int pair) {
     return s->to;
 }
 
-/* SUMS has four registers for each 8 columns: (row g, columns 2 t, 2 t + 1), (row g + 8, the same). */
-static void put_matrices(const tile_store *s, const mc_reg *sums, int slot) {
-    mc_builder *b = s->b;
-    for (int pair = 0; pair < span_of(s) / (2 * TILE_CHUNK); pair++) {
-        for (int i = 0; i < 4; i++) {
-            const mc_reg *two = &sums[8 * pair + 2 * i];
-            builder_emit(b, (mc_reg){0}, s->convert, MC_OPERANDS(s->put[i], two[1], two[0]));
-        }
-        EMIT(b, stmatrix_x4, AT(place_of(s, pair), slot * STORE_SLOT), V4(s->put));
-    }
-}
-
-static void put_halves(const tile_store *s, const mc_reg *sums, int slot) {
+/* WORDS has two registers for each 8 columns: (row g, columns 2 t, 2 t + 1), (row g + 8, the same). */
+static void put_matrices(const tile_store *s, const mc_reg *words, int slot) {
     for (int pair = 0; pair < span_of(s) / (2 * TILE_CHUNK); pair++)
-        EMIT(s->b, stmatrix_x4, AT(place_of(s, pair), slot * STORE_SLOT), V4(&sums[4 * pair]));
+        EMIT(s->b, stmatrix_x4, AT(place_of(s, pair), slot * STORE_SLOT), V4(&words[4 * pair]));
 }
 
 /* Stores a row's pairs of 8 columns from 8 J and from 8 J + 16 on. */
@@ -97,12 +83,13 @@ static void put_pairs(const tile_store *s, const mc_reg *sums, int j, int half, 
     EMIT(b, sts_v2, AT(place_of(s, j + 2), offset), V2(s->put + 2));
 }
 
-static void put_box(const tile_store *s, const mc_reg *sums, int slot) {
-    if (has_halves(s)) put_halves(s, sums, slot);
-    else if (s->bytes != WORD) put_matrices(s, sums, slot);
-    else
-        for (int j = 0; j < 2; j++)
-            for (int half = 0; half < 2; half++) put_pairs(s, sums, j, half, slot);
+static void put_box(const tile_store *s, const mc_reg *words, int slot) {
+    if (s->bytes != WORD) {
+        put_matrices(s, words, slot);
+        return;
+    }
+    for (int j = 0; j < 2; j++)
+        for (int half = 0; half < 2; half++) put_pairs(s, words, j, half, slot);
 }
 
 static void copy_box(const tile_store *s, int slot) {
@@ -114,10 +101,10 @@ static void copy_box(const tile_store *s, int slot) {
     builder_emit(b, s->copies, OP_bulk_commit, NULL, 0);
 }
 
-void store_tile(const tile_store *s, const mc_reg *sums, mc_reg row, int offset, mc_reg column) {
+void store_tile(const tile_store *s, const mc_reg *words, mc_reg row, int offset, mc_reg column) {
     mc_builder *b = s->b;
     int line = span_of(s) / s->bytes, boxes = s->columns / line;
-    int box_sums = line / 8 * (has_halves(s) ? 2 : 4);
+    int box_words = line / 8 * s->bytes;
     note(b, "the warp's rows of C");
     EMIT(b, add_s32, s->row, row, s->warp_row);
     if (offset) EMIT(b, add_s32, s->row, s->row, I(offset));
@@ -129,7 +116,7 @@ void store_tile(const tile_store *s, const mc_reg *sums, mc_reg row, int offset,
         else EMIT(b, mov_b32, s->column, column);
         EMIT_IF(b, s->copies, bulk_wait_read, I(box == 0 && boxes % s->slots ? 0 : s->slots - 1));
         EMIT(b, bar_warp_sync, H(0xffffffff));
-        put_box(s, &sums[box * box_sums], slot);
+        put_box(s, &words[box * box_words], slot);
         copy_box(s, slot);
     }
 }

@@ -1,4 +1,4 @@
-/* Sums of a warpgroup's wgmma become C through shared memory, by tensor copies.
+/* Elements of C that a warpgroup has in registers go there through shared memory, by tensor copies.
  *
  * Each warp stores for itself: its 16 rows by `span` bytes of columns are a box, which it puts into a slot of
  * its own in shared memory, swizzled as the tensor map says, and one lane asks for the copy. With two slots a
@@ -7,8 +7,8 @@
  * inside of 16 bytes of a row, all of these are written. So n is a multiple of 16 bytes, or C has room behind
  * its rows.
  *
- *   f16, bf16    two neighbouring sums to a register; stmatrix stores four 8 x 8 matrices: 16 columns
- *   f32, s32     pairs of sums. Lanes of odd rows exchange the 8 columns of a pair with those 16 on, so
+ *   f16, bf16    two neighbours to a register; stmatrix stores four 8 x 8 matrices: 16 columns
+ *   f32, s32     pairs of registers. Lanes of odd rows exchange the 8 columns of a pair with those 16 on, so
  *                that the four rows of half a warp meet all banks */
 #ifndef MC_TILE_STORE_H
 #define MC_TILE_STORE_H
@@ -22,8 +22,7 @@ typedef struct tile_store {
     mc_builder *b;
     const char *param; /* the tensor map of C: a box has STORE_ROWS rows of store_span bytes */
     int columns;       /* of the warpgroup's tile; of 2 bytes a multiple of 16, of 4 bytes of 32 */
-    int bytes;         /* of an element: 4, sums as they are, or 2 */
-    mc_opcode convert; /* of 2 bytes: two f32 to a register; OP_mov_b32: sums have two f16 each */
+    int bytes;         /* of an element: 4 or 2 */
     bool adds;    /* to what C has, in the tensor map's type: for products that several thread blocks share */
     int slots;    /* of a warp: 1 or 2 */
     mc_reg first; /* the shared address of the thread block's slots, at a multiple of 1024 */
@@ -43,8 +42,9 @@ int store_span(int columns, int bytes);
 static inline int store_bytes(int warps, int slots) { return warps * slots * STORE_SLOT; }
 
 void store_begin(tile_store *s);
-/* Stores SUMS, those of 64 rows, to C from (ROW + OFFSET, COLUMN) on. */
-void store_tile(const tile_store *s, const mc_reg *sums, mc_reg row, int offset, mc_reg column);
+/* Stores WORDS, the elements of 64 rows, to C from (ROW + OFFSET, COLUMN) on. They lie as the sums of a wgmma
+   do (warpgroup.h), but that of 2 bytes a register has both of columns 2 t and 2 t + 1. */
+void store_tile(const tile_store *s, const mc_reg *words, mc_reg row, int offset, mc_reg column);
 /* Before the thread ends: the copies have read shared memory. */
 void store_end(const tile_store *s);
 

@@ -4,8 +4,9 @@
 #include <math.h>
 #include "base/real.h"
 
-/* The unit is 2^-25 of the power of two that the greatest of the terms' exponents means. */
-enum { KEPT_BITS = 25 };
+/* The unit is so many bits below the power of two that the greatest of the terms' exponents means: of wgmma
+   of floats of 8 bits it is the lesser number, to which the sum is cut off, too. */
+enum { KEPT_BITS = 25, KEPT_OF_BYTES = 13 };
 
 typedef struct mma_format {
     int exponent_bits, fraction_bits, unused_bits;
@@ -47,8 +48,8 @@ static term_kind kind_of(const mma_format *f, uint32_t magnitude) {
 }
 
 /* A subnormal number has the exponent of the least normal one. Where its format is made f16, which has lesser
-   exponents than e4m3, that is the least one of f16. */
-static term term_of(mma_type type, uint32_t bits) {
+   exponents than e4m3, that is the least one of f16. OWN: its format is multiplied as it is. */
+static term term_of(mma_type type, uint32_t bits, bool own) {
     const mma_format *f = &formats[type];
     uint32_t whole = bits >> f->unused_bits, magnitude = whole & (sign_of(f) - 1);
     int field = (int)(magnitude >> f->fraction_bits), bias = (1 << (f->exponent_bits - 1)) - 1;
@@ -56,7 +57,8 @@ static term term_of(mma_type type, uint32_t bits) {
     term t = {.kind = kind_of(f, magnitude), .negative = whole & sign_of(f)};
     t.significand = field ? one + fraction : fraction;
     t.exponent = (field ? field : 1) - bias;
-    for (; t.significand && t.significand < one && t.exponent > f->least; t.exponent--) t.significand *= 2;
+    int least = own ? 1 - bias : f->least;
+    for (; t.significand && t.significand < one && t.exponent > least; t.exponent--) t.significand *= 2;
     t.unit = t.exponent - f->fraction_bits;
     return t;
 }
@@ -111,20 +113,20 @@ static int64_t in_units(term t, int unit) {
 }
 
 /* A zero has no exponent. */
-static uint32_t add_numbers(const mma_format *f, const term *terms, int count) {
+static uint32_t add_numbers(const mma_format *f, const term *terms, int count, int kept) {
     const term *greatest = NULL;
     int64_t sum = 0;
     for (int i = 0; i < count; i++)
         if (terms[i].significand && (!greatest || terms[i].exponent > greatest->exponent))
             greatest = &terms[i];
     if (!greatest) return 0;
-    int unit = greatest->exponent - KEPT_BITS;
+    int unit = greatest->exponent - kept;
     for (int i = 0; i < count; i++)
         if (terms[i].significand) sum += in_units(terms[i], unit);
     return encode(f, sum, unit);
 }
 
-static uint32_t add_terms(mma_type type, const term *terms, int count) {
+static uint32_t add_terms(mma_type type, const term *terms, int count, int kept) {
     const mma_format *f = &formats[type];
     bool undefined = false, infinite[2] = {false, false};
     for (int i = 0; i < count; i++) {
@@ -133,7 +135,7 @@ static uint32_t add_terms(mma_type type, const term *terms, int count) {
     }
     if (undefined || (infinite[0] && infinite[1])) return sign_of(f) - 1;
     if (infinite[0] || infinite[1]) return infinity_of(f) | (infinite[1] ? sign_of(f) : 0);
-    return add_numbers(f, terms, count);
+    return add_numbers(f, terms, count, kept);
 }
 
 /* -- An mma ------------------------------------------------------------------------------------------- */
@@ -152,19 +154,31 @@ static uint32_t add_rounded(mma_type type, uint32_t x, uint32_t y) {
 /* SUM and the products of step STEP. A step has all products; of narrow types the first one has elements 0
    and 1 of every four, and the second one the others. */
 static uint32_t add_step(const mma_form *form, const uint32_t *a, const uint32_t *b, int step, uint32_t sum) {
-    term terms[MMA_MOST_PRODUCTS + 1] = {term_of(form->sum, sum)};
+    term terms[MMA_MOST_PRODUCTS + 1] = {term_of(form->sum, sum, false)};
     bool all = !formats[form->a].narrow;
     int count = 1;
     for (int i = 0; i < form->k; i++)
         if (all || i / 2 % 2 == step)
-            terms[count++] = multiply(term_of(form->a, a[i]), term_of(form->b, b[i]));
-    return add_terms(form->sum, terms, count);
+            terms[count++] = multiply(term_of(form->a, a[i], false), term_of(form->b, b[i], false));
+    return add_terms(form->sum, terms, count, KEPT_BITS);
 }
 
 uint32_t mma_sum(const mma_form *form, const uint32_t *a, const uint32_t *b, uint32_t c) {
     if (!formats[form->a].narrow) return add_step(form, a, b, 0, c);
     uint32_t products = add_step(form, a, b, 1, add_step(form, a, b, 0, 0));
     return add_rounded(form->sum, c, products);
+}
+
+uint32_t wgmma_sum(const mma_form *form, const uint32_t *a, const uint32_t *b, uint32_t c) {
+    term terms[MMA_MOST_PRODUCTS + 1] = {term_of(form->sum, c, true)};
+    const mma_format *f = &formats[form->sum];
+    bool bytes = formats[form->a].narrow;
+    for (int i = 0; i < form->k; i++)
+        terms[i + 1] = multiply(term_of(form->a, a[i], true), term_of(form->b, b[i], true));
+    uint32_t sum = add_terms(form->sum, terms, form->k + 1, bytes ? KEPT_OF_BYTES : KEPT_BITS);
+    bool number = (sum & (sign_of(f) - 1)) < infinity_of(f);
+    if (!bytes || !number || f->fraction_bits <= KEPT_OF_BYTES) return sum;
+    return sum & ~(((uint32_t)1 << (f->fraction_bits - KEPT_OF_BYTES)) - 1);
 }
 
 bool mma_form_of(mc_type a, mc_type b, mma_form *form) {

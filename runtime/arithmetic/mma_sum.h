@@ -1,4 +1,4 @@
-/* The sum that an mma.sync of floats gives for an element of D, to the bit, as an H200 (sm_90) computes it.
+/* The sum that an mma.sync, or a wgmma, of floats gives for an element of D, to the bit, as an H200 (sm_90) computes it.
  * The PTX ISA leaves that open. What is known comes from experiments, which tests/sim/conformance records;
  * docs/floats.md has the rules, and docs/simulator.md those of narrower types. The simulator has a version of
  * its own: neither uses the other's, so that they can disagree. */
@@ -20,6 +20,10 @@ enum { MMA_MOST_PRODUCTS = 32 };
 
 /* C + A[0] B[0] + ... + A[k - 1] B[k - 1], of bits and as bits. */
 uint32_t mma_sum(const mma_form *form, const uint32_t *a, const uint32_t *b, uint32_t c);
+
+/* The same of a wgmma, which has as many products: all of them are added in one step, and floats of 8 bits
+   with fewer bits (docs/floats.md). */
+uint32_t wgmma_sum(const mma_form *form, const uint32_t *a, const uint32_t *b, uint32_t c);
 
 /* The mma that multiplies most values of A by values of B at once; false: there is none. */
 bool mma_form_of(mc_type a, mc_type b, mma_form *form);

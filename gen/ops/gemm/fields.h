@@ -1,0 +1,42 @@
+/* The fields of the family `gemm`, for those who look at a point. Hashes and variants' numbers depend on
+   their order, so that new ones come last. Their rows are in the files fields.def: the operator's, and one in
+   the folder of each solver. */
+#ifndef MC_GEMM_FIELDS_H
+#define MC_GEMM_FIELDS_H
+
+#include "schema/family.h"
+
+enum {
+    F_LHS = FIELD_ARCH + 1,
+    F_RHS,
+    F_OUT,
+    F_SCALE,
+    F_BIAS,
+    F_ACT,
+    F_LAYOUT,
+    F_METHOD,
+    F_TILE_M,
+    F_TILE_N,
+    F_STAGES,
+    F_CONSUMERS,
+    F_TURNS,
+    F_STORE,
+    F_GROUP,
+    F_ALIGN,
+    F_M,
+    F_N,
+    F_K,
+    F_LDA,
+    F_LDB,
+    F_LDC,
+    F_B_SCALE,
+    F_C_SCALE,
+    F_ZERO,
+    F_RESIDUAL,
+    F_LDR,
+    GEMM_FIELDS
+};
+
+typedef enum gemm_method { GEMM_WGMMA } gemm_method;
+
+#endif

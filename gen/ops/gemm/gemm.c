@@ -1,0 +1,57 @@
+/* The family `gemm`: dense products C = A B. Here are its schema and its solvers; no other file includes or
+   calls this one. How operands reach the tensor cores is the field `method`, and each method is a solver, in
+   a folder of its own:
+
+     wgmma    tensor copies into a pipeline in shared memory, from which warpgroups multiply (sm_90a)
+
+   What all share is problem.[ch]. */
+#include "mc_element.h"
+#include "ops/gemm/fields.h"
+#include "ops/gemm/problem.h"
+#include "ops/gemm/solvers.h"
+#include "ops/gemm/wgmma/wgmma.h"
+
+/* The word "f16". */
+#define NO(...)
+#define SIDE(name, text, bits, kind, is_signed, place) SIDE_##name = place,
+enum { MC_ELEMENT_LIST(MC_ELEMENT_SIDE, ) GEMM_STANDARD_SIDE = SIDE_F16 };
+
+/* clang-format off */
+static const mc_field fields[] = {
+#include "ops/gemm/fields.def"
+#include "ops/gemm/wgmma/fields.def"
+};
+/* clang-format on */
+SCHEMA_FITS(fields, GEMM_FIELDS - 1);
+
+static const mc_solver *const solvers[] = {[GEMM_WGMMA] = &gemm_wgmma};
+
+static const mc_solver *solver(const int64_t *point) { return solvers[point[F_METHOD]]; }
+
+static const mc_hint hints[] = {
+    {" block_m bm bsm cta_m tile_rows ", "tile_m is the rows of C that a thread block computes"},
+    {" block_n bn bsn cta_n tile_columns ", "tile_n is the columns of C that a thread block computes"},
+    {" block_k bk bsk tile_k cta_k ", "a stage has 128 bytes of k: stages says how many there are"},
+    {" precision dtype type ", "lhs and rhs are the types of A and B, out is that of C"},
+    {" num_stages pipeline_stages ", "stages is how many tiles of A and B are on their way"},
+    {" num_warps warps warpgroups num_consumer_groups ",
+     "consumers is how many warpgroups multiply; one more copies"},
+    {" pingpong ping_pong schedule ", "turns = \"on\": two consumers take tiles in turn"},
+    {" swizzle raster group_m group_size_m raster_order ",
+     "group is how many rows of tiles go together, column by column"},
+    {" trans_b transpose_b trans b_layout ", "layout = \"columns\" or \"rows\" says how B lies"},
+    {" alpha ", "scale = \"tensor\" multiplies all of C"},
+    {" beta ", "residual adds a matrix of C's shape"},
+    {0},
+};
+
+const mc_family mc_family_gemm = {
+    .name = "gemm",
+    .summary = "dense product: C = A[m,k] B[k,n]",
+    .computes = "C = A[m,k] B[k,n], all dense: integers, sums in s32; or floats, sums in f32.",
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .chooser = F_METHOD,
+    .solver = solver,
+    .hints = hints,
+};

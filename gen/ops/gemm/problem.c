@@ -1,0 +1,118 @@
+/* Dense products: what all solvers have of the problem, from a point; its checks, and its part of a
+   contract. */
+#include "ops/gemm/problem.h"
+#include "ops/gemm/fields.h"
+#include <stdio.h>
+
+/* -- Checks ------------------------------------------------------------------------------------------- */
+
+static const out_fields output_fields = {.out = F_OUT,
+                                         .scale = F_SCALE,
+                                         .bias = F_BIAS,
+                                         .sum = F_OUT,
+                                         .act = F_ACT,
+                                         .b_scale = F_B_SCALE,
+                                         .c_scale = F_C_SCALE,
+                                         .zero = F_ZERO,
+                                         .residual = F_RESIDUAL,
+                                         .pairs = true};
+
+static void check_ld(int field, int64_t ld, const char *shape, int64_t least, mc_complaints *complaints) {
+    if (ld != MC_OPEN && least != MC_OPEN && ld < least)
+        complain(complaints, field, "%lld is less than %s = %lld", (long long)ld, shape, (long long)least);
+}
+
+static void check_shapes(const gemm_problem *p, mc_complaints *complaints) {
+    check_ld(F_LDA, p->lda, "k", p->k, complaints);
+    check_ld(F_LDB, p->ldb, gemm_b_columns(p), p->b_rows ? p->n : p->k, complaints);
+    check_ld(F_LDC, p->ldc, "n", p->n, complaints);
+    check_ld(F_LDR, p->ldr, "n", p->n, complaints);
+    if (p->ldr != MC_OPEN && p->output.residual == OUT_NO_ADDEND)
+        complain(complaints, F_LDR, "there is no residual: leave it out");
+    if (out_least_store(p->output.element) > 1 && p->ldc != MC_OPEN && p->ldc % 2)
+        complain(complaints, F_LDC, "out = \"%s\" wants an even number, not %lld",
+                 out_element_name(p->output.element), (long long)p->ldc);
+}
+
+/* -- Problem ------------------------------------------------------------------------------------------ */
+
+static gemm_side side_of(int64_t word) {
+    return (gemm_side){side_type_names[word], side_value_bits((int)word), side_is_integer((int)word)};
+}
+
+static out_kind output_of(const int64_t *point) {
+    static const out_per bias_of[] = {OUT_PER_NONE, OUT_PER_ROW, OUT_PER_COLUMN};
+    return (out_kind){.element = (out_element)point[F_OUT],
+                      .scale = (out_per)point[F_SCALE],
+                      .bias = bias_of[point[F_BIAS]],
+                      .act = (out_act)point[F_ACT],
+                      .b_scale = point[F_B_SCALE] != 0,
+                      .c_scale = point[F_C_SCALE] != 0,
+                      .zero = point[F_ZERO] != 0,
+                      .residual = (out_addend)point[F_RESIDUAL]};
+}
+
+gemm_problem gemm_problem_of(const int64_t *point, mc_complaints *complaints) {
+    gemm_problem p = {.lhs = side_of(point[F_LHS]),
+                      .rhs = side_of(point[F_RHS]),
+                      .output = output_of(point),
+                      .b_rows = point[F_LAYOUT] != 0,
+                      .align = (int)point[F_ALIGN],
+                      .m = point[F_M],
+                      .n = point[F_N],
+                      .k = point[F_K],
+                      .lda = point[F_LDA],
+                      .ldb = point[F_LDB],
+                      .ldc = point[F_LDC],
+                      .ldr = point[F_LDR]};
+    p.output.real = !p.lhs.integer;
+    check_shapes(&p, complaints);
+    out_check(&p.output, &output_fields, &mc_archs[point[FIELD_ARCH]], complaints);
+    out_describe(&p.output, false, p.c_doc);
+    return p;
+}
+
+/* -- Texts -------------------------------------------------------------------------------------------- */
+
+size_t gemm_entry_name(const gemm_problem *p, char name[MC_MAX_ENTRY]) {
+    return (size_t)snprintf(name, MC_MAX_ENTRY, "gemm_%s%s%s%s%s", p->lhs.name, p->rhs.name,
+                            out_element_name(p->output.element), out_act_link(&p->output),
+                            out_act_text(&p->output));
+}
+
+const char *gemm_computes(const void *plan) {
+    const gemm_problem *p = plan;
+    static const char *const texts[][2] = {
+        {"C = A[m,k] B[k,n]: A row-major, B by columns; integers, sums in s32.",
+         "C = A[m,k] B[k,n]: A row-major, B by columns; floats, sums in f32."},
+        {"C = A[m,k] B[k,n]: A and B row-major; integers, sums in s32.",
+         "C = A[m,k] B[k,n]: A and B row-major; floats, sums in f32."}};
+    return texts[p->b_rows][p->output.real];
+}
+
+/* -- Contract ----------------------------------------------------------------------------------------- */
+
+void gemm_add_shapes(const gemm_problem *p, bool with_c, mc_contract *c) {
+    add_shape(c, "m", p->m, "rows of A and C");
+    add_shape(c, "n", p->n, "columns of B and C");
+    add_shape(c, "k", p->k, "columns of A, rows of B");
+    if (with_c) add_shape(c, "ldc", p->ldc, "elements from one row of C to the next");
+    if (p->output.residual != OUT_NO_ADDEND)
+        add_shape(c, "ldr", p->ldr, "elements from one row of the residual to the next");
+}
+
+static int64_t largest_magnitude(const gemm_side *side) {
+    return side->name[0] == 's' ? (int64_t)1 << (side->bits - 1) : ((int64_t)1 << side->bits) - 1;
+}
+
+void gemm_add_sums(const gemm_problem *p, mc_contract *c) {
+    if (!p->lhs.integer) return;
+    int64_t product = largest_magnitude(&p->lhs) * largest_magnitude(&p->rhs);
+    c->sums = (mc_sums){.lhs = p->lhs.name,
+                        .rhs = p->rhs.name,
+                        .largest_product = product,
+                        .bound = INT32_MAX / product,
+                        .products = "products",
+                        .k = p->k};
+    if (p->k == MC_OPEN) add_constraint(c, (mc_constraint){"k", 0, c->sums.bound, SUMS_ARE_EXACT});
+}

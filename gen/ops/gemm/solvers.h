@@ -1,0 +1,9 @@
+/* The solvers of the dense product: gemm.c chooses one of them. */
+#ifndef MC_GEMM_SOLVERS_H
+#define MC_GEMM_SOLVERS_H
+
+#include "schema/family.h"
+
+extern const mc_solver gemm_wgmma;
+
+#endif

@@ -1,0 +1,169 @@
+/* The consumers of a wgmma kernel: warpgroups that multiply the stages that the producer fills, and make C of
+   the sums. They share a tile, each with its rows, or take whole tiles in turn. */
+#include "ops/gemm/wgmma/wgmma.h"
+#include "parts/emit.h"
+
+typedef struct consumer {
+    const wgmma_kernel *g;
+    mc_builder *b;
+    pipeline_consumer stage;
+    tile_schedule tiles;
+    warpgroup_mma mma;
+    wgmma_result result;
+    role_turns turns;
+    mc_reg copies;       /* with turns: stages that the producer filled before this tile's */
+    wgmma_metadata meta; /* sparse */
+} consumer;
+
+/* Sparse: A's metadata, with the bytes that a stage has of each row. */
+static void begin_metadata(consumer *w) {
+    mc_builder *b = w->b;
+    int elements = w->g->lhs.bytes == 4 ? 4 : 8; /* for which a row has a byte */
+    w->meta = (wgmma_metadata){.b = b,
+                               .bytes = w->g->lhs.bytes,
+                               .array = load_array(b, "e"),
+                               .row_bytes = shr_u32(b, "meta_row_bytes", w->g->k, I(log2_of(elements))),
+                               .lane = w->g->roles.lane,
+                               .warp_row = w->g->roles.warp_row};
+    metadata_begin(&w->meta);
+    b32_array(b, "meta", STAGE_STEPS, w->mma.meta[0]);
+    b32_array(b, "meta_too", STAGE_STEPS, w->mma.meta[1]);
+}
+
+static void begin_metadata_tile(const consumer *w, mc_reg own_row) {
+    mc_builder *b = w->b;
+    mc_reg last = add_s32(b, "last_row", w->g->m, I(-1));
+    mc_reg row = own_row.id ? add_s32(b, "meta_first", w->tiles.row, own_row) : w->tiles.row;
+    metadata_rows(&w->meta, row, last);
+}
+
+/* The rows of a tile that a consumer has: with turns all, else its share. Returns none for the first row. */
+static mc_reg first_row(const wgmma_kernel *g) {
+    const wgmma_plan *plan = g->plan;
+    if (plan->turns || plan->consumers == 1) return (mc_reg){0};
+    return mul_s32(g->b, "own_rows", g->roles.warpgroup, I(plan->tile_m / plan->consumers));
+}
+
+static void begin_mma(consumer *w, mc_reg row) {
+    const wgmma_kernel *g = w->g;
+    const wgmma_plan *plan = g->plan;
+    w->mma = (warpgroup_mma){.b = w->b,
+                             .form = plan->form,
+                             .lhs = &g->lhs,
+                             .rhs = &g->rhs,
+                             .rhs_at = tile_bytes(&g->lhs),
+                             .stage_bytes = wgmma_stage_bytes(plan),
+                             .n = plan->tile_n,
+                             .blocks = plan->tile_m / WARPGROUP_ROWS / (plan->turns ? 1 : plan->consumers),
+                             .from_registers = plan->a_registers,
+                             .sparse = plan->sparse};
+    warpgroup_begin(&w->mma, g->pipe.first, row, g->roles.warp_row, g->roles.lane);
+}
+
+/* Multiplies the stage at hand. The stage before is left now that its wgmma have ended. */
+static void emit_stage(consumer *w, int set) {
+    const wgmma_kernel *g = w->g;
+    mc_builder *b = w->b;
+    mc_label first = set == 0 ? label(b, "STAGE_KEPT") : (mc_label){0};
+    if (g->plan->sparse) metadata_load(&w->meta);
+    pipeline_wait(&g->pipe, &w->stage, set ? "FULL_TOO" : "FULL");
+    if (g->plan->sparse) metadata_take(&w->meta, w->mma.meta[set]);
+    warpgroup_issue(&w->mma, set);
+    warpgroup_next(&w->mma, w->stage.wrap);
+    warpgroup_wait(&w->mma, 1);
+    if (set == 0) EMIT_IF(b, NOT(w->mma.adds), bra, TO(first));
+    note(b, "the stage before has been read by now");
+    pipeline_leave(&g->pipe, &w->stage);
+    if (set == 0) set_label(b, first);
+}
+
+/* Multiplies a tile: `stage` counts its stages, of which a turn of the loop has one for each set of
+   registers. */
+static void emit_stages(consumer *w) {
+    mc_builder *b = w->b;
+    int sets = warpgroup_sets(&w->mma);
+    mc_label next = label(b, "STAGE"), done = sets > 1 ? label(b, "STAGES_DONE") : (mc_label){0};
+    mc_reg more = pred(b, "more"), stage = carried(b, "stage", I(0));
+    note(b, "a stage at a time: a tile's first wgmma writes the sums, the others add to them");
+    set_label(b, next);
+    for (int set = 0; set < sets; set++) {
+        EMIT(b, setp_gt, w->mma.adds, stage, I(0));
+        emit_stage(w, set);
+        EMIT(b, add_s32, stage, stage, I(1));
+        EMIT(b, setp_lt, more, stage, w->g->k_stages);
+        if (set + 1 < sets) EMIT_IF(b, NOT(more), bra, TO(done));
+        else EMIT_IF(b, more, bra, TO(next));
+    }
+    if (sets > 1) set_label(b, done);
+}
+
+/* With turns: goes to the stages that the producer has filled for this tile. */
+static void begin_turn(consumer *w) {
+    const wgmma_kernel *g = w->g;
+    mc_builder *b = w->b;
+    note(b, "the stages of this tile, and the turn");
+    mc_reg stage = pipeline_seek(&g->pipe, &w->stage, "turn", w->copies);
+    warpgroup_seek(&w->mma, stage);
+    roles_await_turn(&g->roles, &w->turns);
+}
+
+static void end_turn(consumer *w, mc_reg more) {
+    mc_builder *b = w->b;
+    note(b, "all is issued: the other consumer may multiply, while this one stores");
+    roles_pass_turn(&w->g->roles, &w->turns, more);
+    EMIT(b, add_s32, w->copies, w->copies, w->g->k_stages);
+    EMIT(b, add_s32, w->copies, w->copies, w->g->k_stages);
+}
+
+static void emit_result(consumer *w, mc_reg own_row) {
+    mc_reg row = own_row.id ? add_s32(w->b, "first_row", w->tiles.row, own_row) : w->tiles.row;
+    for (int block = 0; block < w->mma.blocks; block++)
+        wgmma_store_result(&w->result, w->mma.sums[block], row, block * WARPGROUP_ROWS, w->tiles.column);
+}
+
+static void emit_tile(consumer *w, mc_reg own_row) {
+    const wgmma_kernel *g = w->g;
+    mc_builder *b = w->b;
+    if (g->plan->sparse) begin_metadata_tile(w, own_row);
+    if (g->plan->turns) begin_turn(w);
+    emit_stages(w);
+    if (g->plan->turns) end_turn(w, schedule_is_more(&w->tiles, "other_has_tile"));
+    note(b, "the sums are there, and the last stage has been read");
+    warpgroup_wait(&w->mma, 0);
+    pipeline_leave(&g->pipe, &w->stage);
+    emit_result(w, own_row);
+}
+
+static void begin_turns(consumer *w) {
+    const wgmma_kernel *g = w->g;
+    mc_builder *b = w->b;
+    w->copies = mul_s32(b, "first_copies", g->roles.warpgroup, g->k_stages);
+    w->copies = carried(b, "copies", w->copies);
+    mc_reg block = sub_s32(b, "first_tile", w->tiles.tile, w->tiles.turn_step);
+    w->turns = roles_turns(&g->roles, setp_lt(b, "any", block, w->tiles.count));
+}
+
+void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end) {
+    mc_builder *b = g->b;
+    consumer w = {.g = g, .b = b};
+    bool turns = g->plan->turns;
+    mc_label tile = label(b, "TILE"), done = label(b, "DONE");
+    heading(b, turns ? "The consumers: a warpgroup multiplies a tile while the other one stores one"
+                     : "The consumers: each warpgroup has its rows of every tile");
+    w.stage = pipeline_consume(&g->pipe, g->roles.arrives);
+    w.tiles = wgmma_schedule(g, turns ? g->roles.warpgroup : (mc_reg){0});
+    mc_reg own_row = first_row(g);
+    begin_mma(&w, own_row);
+    wgmma_begin_result(&w.result, g);
+    if (g->plan->sparse) begin_metadata(&w);
+    if (turns) begin_turns(&w);
+    heading(b, "A tile of C");
+    set_label(b, tile);
+    schedule_take(&w.tiles, done);
+    emit_tile(&w, own_row);
+    schedule_next(&w.tiles);
+    EMIT(b, bra, TO(tile));
+    set_label(b, done);
+    wgmma_end_result(&w.result);
+    EMIT(b, bra, TO(end));
+}

@@ -1,0 +1,135 @@
+/* How a wgmma kernel makes C of its sums: the output's arithmetic in registers (output.h), two neighbouring
+   columns at a time; then straight to C, or through shared memory by tensor copies (tile_store.h). */
+#include "ops/gemm/wgmma/wgmma.h"
+#include "parts/emit.h"
+#include "parts/fragment.h"
+
+enum { RUN = 2, OCTET = 8, HALVES = 2 }; /* columns that a lane has side by side; of what; rows that it has */
+
+static bool is_direct(const wgmma_kernel *g) { return g->plan->store != WGMMA_TENSOR; }
+static int run_store(const wgmma_kernel *g) { return g->plan->store == WGMMA_SINGLE ? 1 : RUN; }
+
+/* -- Begin -------------------------------------------------------------------------------------------- */
+
+static void begin_store(wgmma_result *r) {
+    const wgmma_kernel *g = r->g;
+    const wgmma_plan *plan = g->plan;
+    r->store = (tile_store){.b = r->b,
+                            .param = "c_map",
+                            .columns = plan->tile_n,
+                            .bytes = out_element_bytes(plan->problem.output.element),
+                            .adds = plan->adds,
+                            .slots = WGMMA_SLOTS,
+                            .warp = g->roles.warp,
+                            .lane = g->roles.lane,
+                            .warp_row = g->roles.warp_row};
+    int stages = plan->stages * wgmma_stage_bytes(plan);
+    r->store.first = add_s32(r->b, "slots", g->pipe.first, I(stages));
+    store_begin(&r->store);
+}
+
+static mc_operand leading(mc_builder *b, const char *name, int64_t fixed) {
+    return dim_operand(fixed, load_shape(b, name, fixed == MC_OPEN));
+}
+
+static out_residual residual_of(const wgmma_kernel *g) {
+    const gemm_problem *p = &g->plan->problem;
+    if (p->output.residual == OUT_NO_ADDEND) return (out_residual){0};
+    return (out_residual){.array = load_array(g->b, "residual"),
+                          .ld = leading(g->b, "ldr", p->ldr),
+                          .load = run_store(g),
+                          .count = RUN};
+}
+
+static void begin_writer(wgmma_result *r) {
+    const wgmma_kernel *g = r->g;
+    const gemm_problem *p = &g->plan->problem;
+    mc_builder *b = r->b;
+    r->writer = (out_writer){.b = b,
+                             .output = &p->output,
+                             .columns = {.n = dim_operand(p->n, g->n), .clamp = true, .whole = run_store(g)},
+                             .in_rows = r->inside,
+                             .store = is_direct(g) ? run_store(g) : RUN,
+                             .residual = residual_of(g)};
+    if (is_direct(g)) {
+        r->writer.c_array = load_array(b, "c");
+        r->writer.ldc = leading(b, "ldc", p->ldc);
+    }
+    out_declare_factors(&r->factors, b, &p->output, r->writer.columns, HALVES, RUN);
+    out_declare_result(&r->factors);
+    out_declare_writer(&r->writer);
+}
+
+void wgmma_begin_result(wgmma_result *r, const wgmma_kernel *g) {
+    mc_builder *b = g->b;
+    *r = (wgmma_result){.g = g, .b = b};
+    if (!is_direct(g)) begin_store(r);
+    if (wgmma_has_halves(g->plan)) return;
+    mc_reg lane = g->roles.lane;
+    note(b, "the lane's places in 64 rows, and in 8 columns, of C");
+    r->line = add_s32(b, "c_first_line", g->roles.warp_row, shr_u32(b, "c_g", lane, I(FRAG_GROUP_SHIFT)));
+    r->pair = shl_b32(b, "c_pair_at", and_b32(b, "c_thread", lane, I(FRAG_THREAD_MASK)), I(1));
+    r->row = b32(b, "c_at_row"), r->col = b32(b, "c_at_col"), r->inside = pred(b, "in_rows");
+    begin_writer(r);
+}
+
+/* -- A block of 64 rows --------------------------------------------------------------------------------- */
+
+/* Two neighbouring sums become elements of C, in the sums' own registers: of 2 bytes in the first one. */
+static void convert(wgmma_result *r, const out_run *run) {
+    const mc_reg *words = out_words(&r->writer, &r->factors, run, 0, RUN);
+    if (words == run->sums) return;
+    for (int i = 0; i < r->store.bytes * RUN / WORD; i++) EMIT(r->b, mov_b32, run->sums[i], words[i]);
+}
+
+/* The lane's elements of one of its two rows. */
+static void make_row(wgmma_result *r, const mc_reg *sums, int half) {
+    const wgmma_kernel *g = r->g;
+    out_load_row_factors(&r->factors, half, r->row, 0, r->inside);
+    if (is_direct(g)) out_c_address(&r->writer, r->row, r->col);
+    out_residual_address(&r->writer, r->row, r->col);
+    for (int octet = 0; octet < g->plan->tile_n / OCTET; octet++) {
+        const out_run run = {.col = r->col,
+                             .offset = octet * OCTET,
+                             .count = RUN,
+                             .sums = &sums[octet * HALVES * RUN + half * RUN],
+                             .factor_row = half};
+        out_load_column_factors(&r->factors, 0, r->col, run.offset, RUN);
+        out_load_residual(&r->writer, 0, r->col, run.offset, RUN);
+        if (is_direct(g)) out_store_run(&r->writer, &r->factors, &run);
+        else convert(r, &run);
+    }
+}
+
+static void make_rows(wgmma_result *r, const mc_reg *sums, mc_reg row, int offset, mc_reg column) {
+    mc_builder *b = r->b;
+    note(b, "what the output makes of the sums, by rows");
+    EMIT(b, add_s32, r->col, column, r->pair);
+    for (int half = 0; half < HALVES; half++) {
+        EMIT(b, add_s32, r->row, row, r->line);
+        EMIT(b, add_s32, r->row, r->row, I(offset + half * OCTET));
+        EMIT(b, setp_lt, r->inside, r->row, r->g->m);
+        make_row(r, sums, half);
+    }
+}
+
+/* The registers that have two elements each, of those that have sums. */
+static void take_pairs(const mc_reg *sums, int count, mc_reg *pairs) {
+    for (int i = 0; i < count / RUN; i++) pairs[i] = sums[i * RUN];
+}
+
+void wgmma_store_result(wgmma_result *r, const mc_reg *sums, mc_reg row, int offset, mc_reg column) {
+    mc_reg pairs[WGMMA_SUMS / RUN];
+    bool halves = wgmma_has_halves(r->g->plan);
+    if (!halves) make_rows(r, sums, row, offset, column);
+    if (is_direct(r->g)) return;
+    if (!halves && r->store.bytes != WORD) {
+        take_pairs(sums, r->g->plan->tile_n / OCTET * HALVES * RUN, pairs);
+        sums = pairs;
+    }
+    store_tile(&r->store, sums, row, offset, column);
+}
+
+void wgmma_end_result(const wgmma_result *r) {
+    if (!is_direct(r->g)) store_end(&r->store);
+}

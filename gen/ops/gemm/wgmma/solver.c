@@ -1,0 +1,238 @@
+/* The solver `wgmma` of a dense product: its plan, its contract and its facts. */
+#include "ops/gemm/fields.h"
+#include "ops/gemm/solvers.h"
+#include "ops/gemm/wgmma/wgmma.h"
+#include "parts/emit.h"
+#include "parts/fragment.h"
+#include "parts/tensor_copy.h"
+#include <stdio.h>
+
+/* -- What follows from a plan ------------------------------------------------------------------------- */
+
+shared_tile wgmma_lhs(const wgmma_plan *plan) {
+    int bytes = plan->form->bytes;
+    return (shared_tile){.rows = plan->tile_m,
+                         .k = WGMMA_STAGE_BYTES / bytes,
+                         .bytes = bytes,
+                         .span = plan->span ? plan->span : WGMMA_STAGE_BYTES,
+                         .mn_major = plan->a_mn_major};
+}
+
+shared_tile wgmma_rhs(const wgmma_plan *plan) {
+    shared_tile lhs = wgmma_lhs(plan), rhs = lhs;
+    rhs.rows = plan->tile_n, rhs.k = lhs.k * (plan->sparse ? 2 : 1), rhs.mn_major = plan->problem.b_rows;
+    return rhs;
+}
+
+int wgmma_stage_bytes(const wgmma_plan *plan) {
+    shared_tile lhs = wgmma_lhs(plan), rhs = wgmma_rhs(plan);
+    return tile_bytes(&lhs) + tile_bytes(&rhs);
+}
+
+int wgmma_slot_bytes(const wgmma_plan *plan) {
+    return plan->store == WGMMA_TENSOR ? store_bytes(wgmma_consumer_warps(plan), WGMMA_SLOTS) : 0;
+}
+
+int wgmma_shared_bytes(const wgmma_plan *plan) {
+    return pipeline_bytes(plan->stages, wgmma_stage_bytes(plan)) + wgmma_slot_bytes(plan);
+}
+
+bool wgmma_has_halves(const wgmma_plan *plan) { return strcmp(plan->form->sums, "f16") == 0; }
+
+static int out_bytes_of(const wgmma_plan *plan) { return out_element_bytes(plan->problem.output.element); }
+
+/* -- Checks ------------------------------------------------------------------------------------------- */
+
+/* Leaves a form in any case, so that the rest of the plan can be made. */
+static void check_types(const int64_t *point, wgmma_plan *plan, mc_complaints *complaints) {
+    const gemm_problem *p = &plan->problem;
+    plan->form = wgmma_form_of(p->lhs.name, p->rhs.name, p->lhs.integer ? "s32" : "f32");
+    bool rounded = strcmp(p->lhs.name, "tf32") == 0;
+    if (!plan->form || rounded)
+        complain(complaints, F_LHS, "wgmma does not multiply \"%s\" by \"%s\"%s", p->lhs.name, p->rhs.name,
+                 rounded ? " as tf32 is rounded here: it cuts off what is too long" : "");
+    if (!plan->form) plan->form = wgmma_form_of("f16", "f16", "f32");
+    if (p->b_rows && plan->form->bytes != 2)
+        complain(complaints, F_LAYOUT,
+                 "\"rows\" goes with elements of 2 bytes: rhs = \"%s\" wants \"columns\"", p->rhs.name);
+    if (!mc_archs[point[FIELD_ARCH]].wgmma)
+        complain(complaints, F_METHOD, "\"wgmma\" wants arch = \"sm_90a\"");
+}
+
+static void check_tile(wgmma_plan *plan, mc_complaints *complaints) {
+    int consumers = plan->turns ? 1 : plan->consumers, rows = consumers * WARPGROUP_ROWS;
+    int blocks = plan->tile_m / rows;
+    if (plan->turns && plan->consumers != 2) complain(complaints, F_TURNS, "\"on\" wants consumers = 2");
+    if (plan->tile_m % rows || blocks < 1 || blocks > WARPGROUP_BLOCKS)
+        complain(complaints, F_TILE_M, "%d rows for %d consumers: each takes 64 or 128", plan->tile_m,
+                 consumers);
+    if (plan->problem.b_rows && plan->tile_n % 64)
+        complain(complaints, F_TILE_N, "%d: layout = \"rows\" wants a multiple of 64", plan->tile_n);
+    /* of the registers that sums leave, a thread needs some */
+    enum { OTHERS = 60 };
+    int share = roles_shares(plan->consumers).consumer, most = share ? share : roles_shares(1).launch;
+    if (blocks * plan->tile_n / 2 > most - OTHERS)
+        complain(complaints, F_TILE_N, "%d x %d sums a consumer: too many for %d registers a thread",
+                 blocks * WARPGROUP_ROWS, plan->tile_n, most);
+}
+
+static void check_store(wgmma_plan *plan, mc_complaints *complaints) {
+    int bytes = out_bytes_of(plan);
+    if (plan->store == WGMMA_TENSOR && bytes != 2 && bytes != WORD)
+        complain(complaints, F_STORE,
+                 "\"tensor\" stores f16, bf16, f32 and s32: out = \"%s\" wants \"pairs\"",
+                 out_element_name(plan->problem.output.element));
+    if (plan->store == WGMMA_SINGLE && bytes == 0)
+        complain(complaints, F_STORE, "out = \"%s\" has two columns in a byte, which wants \"pairs\"",
+                 out_element_name(plan->problem.output.element));
+    if (plan->store == WGMMA_PAIRS && plan->problem.align < 2 * bytes)
+        complain(complaints, F_STORE, "\"pairs\" wants C at multiples of %d bytes: align = %d", 2 * bytes,
+                 plan->problem.align);
+    if (bytes > WORD)
+        complain(complaints, F_OUT, "\"%s\": sums are s32", out_element_name(plan->problem.output.element));
+}
+
+static void check_room(const int64_t *point, const wgmma_plan *plan, mc_complaints *complaints) {
+    int room = (int)mc_archs[point[FIELD_ARCH]].shared << 10, wanted = wgmma_shared_bytes(plan);
+    if (wanted > room)
+        complain(complaints, F_STAGES,
+                 "%d stages of %d bytes, and C: %d bytes of shared memory, %d there are", plan->stages,
+                 wgmma_stage_bytes(plan), wanted, room);
+}
+
+/* -- Plan --------------------------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(wgmma_plan) <= MC_PLAN_BYTES, "a plan is made where there are MC_PLAN_BYTES");
+
+static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
+    wgmma_plan *plan = out;
+    *plan = (wgmma_plan){.problem = gemm_problem_of(point, complaints),
+                         .tile_m = (int)point[F_TILE_M],
+                         .tile_n = (int)point[F_TILE_N],
+                         .stages = (int)point[F_STAGES],
+                         .consumers = (int)point[F_CONSUMERS],
+                         .turns = point[F_TURNS] != 0,
+                         .store = (wgmma_store)point[F_STORE],
+                         .group = (int)point[F_GROUP]};
+    check_types(point, plan, complaints);
+    check_tile(plan, complaints);
+    check_store(plan, complaints);
+    check_room(point, plan, complaints);
+}
+
+/* -- Contract and facts ------------------------------------------------------------------------------- */
+
+/* A shape is a multiple of what BYTES hold, of elements of ELEMENT bytes. */
+static void add_multiple(mc_contract *c, const char *shape, int bytes, int element) {
+    if (bytes > element) add_constraint(c, (mc_constraint){shape, (unsigned)(bytes / element), 0, NULL});
+}
+
+static void add_operand_map(const wgmma_plan *plan, bool is_b, mc_contract *c) {
+    const gemm_problem *p = &plan->problem;
+    shared_tile tile = is_b ? wgmma_rhs(plan) : wgmma_lhs(plan);
+    tensor_box box = tensor_copy_box(&tile, 1);
+    const mc_map_param map = {.param = is_b ? "b_map" : "a_map",
+                              .array = is_b ? "b" : "a",
+                              .type = is_b ? "rhs" : "lhs",
+                              .rows = is_b ? gemm_b_rows(p) : "m",
+                              .cols = is_b ? gemm_b_columns(p) : "k",
+                              .ld = is_b ? "ldb" : "lda",
+                              .box_rows = (unsigned)box.outer,
+                              .box_cols = (unsigned)box.inner,
+                              .swizzle = (unsigned)tile.span,
+                              .element_bytes = (unsigned)tile.bytes,
+                              .per_byte = 1};
+    add_map(c, map, is_b ? p->b_rows ? "B, [k][ldb]" : "B, [n][ldb]" : "A, [m][lda]");
+    add_multiple(c, map.ld, MC_TENSOR_MAP_ALIGN, tile.bytes);
+}
+
+static void add_c_map(const wgmma_plan *plan, mc_contract *c) {
+    int bytes = out_bytes_of(plan), span = store_span(plan->tile_n, bytes ? bytes : 1);
+    const mc_map_param map = {.param = "c_map",
+                              .array = "c",
+                              .type = "out",
+                              .rows = "m",
+                              .cols = "n",
+                              .ld = "ldc",
+                              .box_rows = STORE_ROWS,
+                              .box_cols = (unsigned)(span / (bytes ? bytes : 1)),
+                              .swizzle = (unsigned)span,
+                              .element_bytes = (unsigned)(bytes ? bytes : 1),
+                              .per_byte = 1};
+    add_map(c, map, plan->problem.c_doc);
+    add_multiple(c, "n", MC_TENSOR_MAP_ALIGN, bytes ? bytes : 1);
+    add_multiple(c, "ldc", MC_TENSOR_MAP_ALIGN, bytes ? bytes : 1);
+}
+
+static void add_pairs(const wgmma_plan *plan, mc_contract *c) {
+    if (plan->store != WGMMA_PAIRS) return;
+    add_constraint(c, (mc_constraint){"n", 2, 0, NULL});
+    add_constraint(c, (mc_constraint){"ldc", 2, 0, NULL});
+}
+
+static void contract(const void *data, mc_contract *c) {
+    const wgmma_plan *plan = data;
+    const gemm_problem *p = &plan->problem;
+    bool tensor = plan->store == WGMMA_TENSOR;
+    if (tensor) out_add_factors(&p->output, c);
+    else out_add_dense(&p->output, p->c_doc, (unsigned)p->align, c);
+    out_add_residual(&p->output, false, (unsigned)p->align, c);
+    gemm_add_shapes(p, !tensor, c);
+    add_operand_map(plan, false, c);
+    add_operand_map(plan, true, c);
+    if (tensor) add_c_map(plan, c);
+    add_pairs(plan, c);
+    if (p->output.residual != OUT_NO_ADDEND && plan->store != WGMMA_SINGLE)
+        add_constraint(c, (mc_constraint){"ldr", 2, 0, NULL});
+    gemm_add_sums(p, c);
+    c->shared_dynamic = (unsigned)wgmma_shared_bytes(plan);
+    c->grid[0] = (mc_grid_axis){"m", plan->tile_m};
+    c->columns = (mc_grid_axis){"n", plan->tile_n};
+    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
+    c->turn_k = INT32_MAX;
+    c->block[0] = (unsigned)roles_threads(plan->consumers);
+    c->block[1] = c->block[2] = 1;
+}
+
+static void facts(const void *data, mc_facts *facts) {
+    const wgmma_plan *plan = data;
+    shared_tile rhs = wgmma_rhs(plan);
+    add_fact(facts, "threads", roles_threads(plan->consumers), "a thread block");
+    add_fact(facts, "tile_m", plan->tile_m, "rows of C, a thread block");
+    add_fact(facts, "tile_n", plan->tile_n, "columns of C, a thread block");
+    add_fact(facts, "stage_k", rhs.k, "of k, a stage");
+    add_fact(facts, "stage_bytes", wgmma_stage_bytes(plan), "of A and B, a stage");
+    add_fact(facts, "stages", plan->stages, "in shared memory");
+}
+
+/* -- Solver ------------------------------------------------------------------------------------------- */
+
+static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
+    static const char *const stores[] = {"", "_pairs", "_single"};
+    const wgmma_plan *plan = data;
+    size_t length = gemm_entry_name(&plan->problem, name);
+    snprintf(name + length, MC_MAX_ENTRY - length, "_%dx%d_s%d_w%d%s%s%s", plan->tile_m, plan->tile_n,
+             plan->stages, plan->consumers, plan->turns ? "_turns" : "", stores[plan->store],
+             plan->problem.b_rows ? "_rows" : "");
+}
+
+static const char *how(const void *data) {
+    const wgmma_plan *plan = data;
+    return plan->turns
+               ? "One thread copies tiles of A and B into stages in shared memory, ahead of two warpgroups.\n"
+                 "These take tiles of C in turn: one multiplies by wgmma while the other one stores."
+               : "One thread copies tiles of A and B into stages in shared memory, ahead of the warpgroups\n"
+                 "that multiply them by wgmma, each its rows of a tile of C. Thread blocks stay, and take\n"
+                 "tiles in turn.";
+}
+
+const mc_solver gemm_wgmma = {
+    .name = "wgmma",
+    .plan = make_plan,
+    .contract = contract,
+    .facts = facts,
+    .emit = wgmma_emit,
+    .entry_name = entry_name,
+    .computes = gemm_computes,
+    .how = how,
+};

@@ -1,0 +1,85 @@
+/* The solver `wgmma` of a dense product: asynchronous tensor cores, fed by tensor copies (docs/pipelines.md).
+   emit.c has the kernel's frame, producer.c who copies, consumer.c who multiplies, result.c how sums become
+   C. */
+#ifndef MC_GEMM_WGMMA_H
+#define MC_GEMM_WGMMA_H
+
+#include "ops/gemm/problem.h"
+#include "parts/metadata.h"
+#include "parts/pipeline.h"
+#include "parts/roles.h"
+#include "parts/schedule.h"
+#include "parts/shared_tile.h"
+#include "parts/tile_store.h"
+#include "parts/warpgroup.h"
+
+/* In the order of the words of `store`. */
+typedef enum wgmma_store { WGMMA_TENSOR, WGMMA_PAIRS, WGMMA_SINGLE } wgmma_store;
+
+enum { WGMMA_STAGE_BYTES = 128, WGMMA_SLOTS = 2 }; /* bytes of a row of A that a stage has; slots of a warp */
+
+typedef struct wgmma_plan {
+    gemm_problem problem;
+    const wgmma_form *form;
+    int tile_m, tile_n; /* with turns of a consumer */
+    int stages, consumers, group;
+    wgmma_store store;
+    bool turns;
+    /* What no field of the operator says: the parts' tests do (tests/gen/parts). */
+    int cluster;      /* thread blocks one below the other, which share B; 0: there is none */
+    int span;         /* of the swizzle of A and B: 64, 32, 16 for none; 0: 128 */
+    bool a_registers; /* A goes through registers */
+    bool a_mn_major;  /* A lies as [k][m] */
+    bool sparse;      /* A is 2:4 sparse: [m][k / 2], with metadata [m][k / 8] bytes, the array e */
+    bool adds;        /* C += A B, store WGMMA_TENSOR */
+} wgmma_plan;
+
+shared_tile wgmma_lhs(const wgmma_plan *plan);
+shared_tile wgmma_rhs(const wgmma_plan *plan);
+int wgmma_stage_bytes(const wgmma_plan *plan);
+/* Bytes of shared memory: of C on its way, of all. */
+int wgmma_slot_bytes(const wgmma_plan *plan);
+int wgmma_shared_bytes(const wgmma_plan *plan);
+static inline int wgmma_consumer_warps(const wgmma_plan *plan) { return plan->consumers * WARPGROUP_WARPS; }
+/* Whether a register of sums has two f16. */
+bool wgmma_has_halves(const wgmma_plan *plan);
+
+/* -- The kernel --------------------------------------------------------------------------------------- */
+
+typedef struct wgmma_kernel {
+    const wgmma_plan *plan;
+    mc_builder *b;
+    shared_tile lhs, rhs;
+    warp_roles roles;
+    pipeline pipe;
+    mc_reg m, n, k, k_stages; /* of C and A; how many stages k takes */
+} wgmma_kernel;
+
+void wgmma_emit(const void *plan, mc_builder *b);
+
+/* The tiles that a producer, or a consumer with its TURN (none: all), takes. */
+tile_schedule wgmma_schedule(const wgmma_kernel *g, mc_reg turn);
+/* The two roles: what stands between their labels. */
+void wgmma_emit_producer(const wgmma_kernel *g, mc_label producer, mc_label end);
+void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end);
+
+/* -- C ------------------------------------------------------------------------------------------------ */
+
+/* How a consumer makes C of its sums. */
+typedef struct wgmma_result {
+    const wgmma_kernel *g;
+    mc_builder *b;
+    tile_store store; /* of tensor copies */
+    out_writer writer;
+    out_factors factors;
+    mc_reg line, pair;       /* the lane's first row of a warpgroup's 64; its first column of 8 */
+    mc_reg row, col, inside; /* scratch: in C; whether the row is one of C's */
+} wgmma_result;
+
+void wgmma_begin_result(wgmma_result *r, const wgmma_kernel *g);
+/* Makes C of SUMS, those of 64 rows from (ROW + OFFSET, COLUMN) on, which are lost. */
+void wgmma_store_result(wgmma_result *r, const mc_reg *sums, mc_reg row, int offset, mc_reg column);
+/* Before the thread ends. */
+void wgmma_end_result(const wgmma_result *r);
+
+#endif

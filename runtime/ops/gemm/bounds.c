@@ -1,0 +1,48 @@
+/* How far sums of floats of 8 bits may be off, as wgmma adds them up.
+ *
+ * A wgmma has 32 products and the sum so far. Each of these terms is cut off, towards zero, to a multiple of
+ * u, and so is the result to 13 bits of fraction: u = 2^(e - 13), where e is the greatest of the terms'
+ * exponents. That of a product is the sum of its factors' exponents, and a subnormal factor has the exponent
+ * of the least normal number. Let P be the sum of all products of magnitudes, where none but a zero counts
+ * less than the least normal number; A the largest magnitude that the sum has on its way; s the number of
+ * steps. Then u is at most 2^-13 times the step's part of P, plus A. So
+ *
+ *   products lose at most        32 * 2^-13 (P + s A), and at most P, since each loses at most itself;
+ *   the sum so far, cut twice    2 s 2^-13 A, plus its part of P: 2^-13 P.
+ *
+ * Let E be the sum of both. A is at most P + E, and at first E is at most P + 2^-13 P + 2 s 2^-13 A, which
+ * gives A. The reference's own sum is in f32, whose error is far less than 2^-13 P. */
+#include "ops/gemm/bounds.h"
+#include <math.h>
+#include "base/real.h"
+
+enum { STEP = 32 };
+static const double unit = 0x1p-13;
+
+void gemm_take_magnitudes(mc_dense *dense) {
+    const int64_t least = dense->type == MC_E4M3 ? 0x08 : 0x04; /* the least normal number */
+    for (int64_t i = 0; i < dense->rows; i++)
+        for (int64_t j = 0; j < dense->cols; j++) {
+            int64_t magnitude = mc_dense_get(dense, i, j) & 0x7f;
+            mc_dense_set(dense, i, j, magnitude && magnitude < least ? least : magnitude);
+        }
+}
+
+/* Where the sum may be INFINITY, or is one, it is INFINITY. */
+static double bound_of(double p, double steps) {
+    double largest = 2 * p * (1 + unit) / (1 - 2 * steps * unit), error = INFINITY;
+    if (2 * steps * unit >= 1) return INFINITY;
+    for (int i = 0; i < 2; i++) {
+        double products = fmin(p, STEP * unit * (p + steps * largest));
+        error = products + unit * (2 * p + 2 * steps * largest);
+        largest = fmin(largest, p + error);
+    }
+    return p + error < 0x1.fffffep127 ? error : INFINITY;
+}
+
+void gemm_bound_bytes(mc_dense *magnitudes, int64_t terms) {
+    double steps = ceil((double)terms / STEP);
+    float *p = magnitudes->data;
+    for (int64_t i = 0; i < magnitudes->rows * magnitudes->ld; i++)
+        p[i] = nextafterf((float)bound_of(p[i], steps), INFINITY);
+}

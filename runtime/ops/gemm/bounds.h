@@ -1,0 +1,12 @@
+#ifndef MCRT_GEMM_BOUNDS_H
+#define MCRT_GEMM_BOUNDS_H
+
+#include "matrix/dense.h"
+
+/* DENSE, of floats of 8 bits, becomes what bounds of its products are made of: magnitudes, none but zeros
+   below the least normal number. */
+void gemm_take_magnitudes(mc_dense *dense);
+/* MAGNITUDES, sums of TERMS products of these, become how far a sum of wgmma may be from the true one. */
+void gemm_bound_bytes(mc_dense *magnitudes, int64_t terms);
+
+#endif
