@@ -1,0 +1,318 @@
+/* Dense products on the simulator: floats bit for bit in the order of mc_reference_gemm_ordered and within the
+ * operator's bounds, integers exactly; every type, store, tile and epilogue, shapes at the edges of tiles and
+ * stages, special values, several schedules. product_test SPEC PART of those in `parts`. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "check.h"
+#include "choices.h"
+#include "base/real.h"
+#include "verify/run.h"
+#include "mcrt_internal.h"
+
+enum { A, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C, OPERANDS };
+
+/* -- Shapes */
+
+/* N is rounded up to what the kernel can store. GAPS: units of 16 bytes that rows of A and B are longer, and
+   elements, of 16 bytes or two where the kernel wants that, that rows of C are. */
+typedef struct shape {
+    int64_t m, n, k;
+    int gap_a, gap_b, gap_c;
+    mc_value_law law;
+    bool special;
+} shape;
+
+static const shape shapes[] = {
+    {1, 1, 1, 0, 0, 0, MC_VALUES_FULL, false},       {7, 8, 7, 0, 1, 0, MC_VALUES_FULL, false},
+    {8, 65, 63, 1, 0, 1, MC_VALUES_FULL, false},     {63, 64, 64, 0, 0, 0, MC_VALUES_FULL, false},
+    {64, 7, 65, 0, 0, 3, MC_VALUES_EXTREME, false},  {65, 129, 129, 2, 0, 0, MC_VALUES_FULL, false},
+    {129, 63, 200, 0, 3, 1, MC_VALUES_FULL, true},   {200, 257, 8, 0, 0, 5, MC_VALUES_FULL, false},
+    {257, 200, 255, 0, 0, 0, MC_VALUES_FULL, false}, {130, 72, 1030, 0, 0, 1, MC_VALUES_FULL, true},
+};
+
+typedef struct bench {
+    mc_device *devices[4], *device; /* schedules, which runs take in turn */
+    unsigned runs;
+    mc_kernel *kernel;
+    const mc_operator *op;
+    plan_problem problem;
+    mc_dense inputs[OPERANDS];
+    float *factors[OPERANDS];
+    mc_diag *diag;
+    const char *spec;
+} bench;
+
+/* -- Operands */
+
+static int64_t round_up(int64_t count, int64_t multiple) {
+    return (count + multiple - 1) / multiple * multiple;
+}
+
+/* What the kernel wants SHAPE to be a multiple of. */
+static int64_t multiple_of(const bench *t, const char *name) {
+    unsigned multiple = mc_contract_of_shape(mc_kernel_contract(t->kernel), name).multiple;
+    return multiple > 0 ? multiple : 1;
+}
+
+/* Some elements of floats become what makes a product special: zeros by infinities, too. */
+static void spoil(mc_dense *of, int step) {
+    static const float values[] = {INFINITY, 0, -INFINITY, NAN, 448, -448, 0x1p-9F, -0.F};
+    if (!mc_type_is_real(of->type)) return;
+    for (int64_t i = 0; i < of->rows * of->cols; i += step)
+        mc_dense_set(of, i / of->cols, i % of->cols, real_to_bits(of->type, values[i / step % 8]));
+}
+
+static mc_status make_input(bench *t, int operand, int64_t ld, const shape *s) {
+    const mc_dense like = operand_shape(&t->problem, &t->op->operands[operand]);
+    mc_dense *input = &t->inputs[operand];
+    mc_status status = mc_dense_create(like.type, like.rows, like.cols, ld, input, t->diag);
+    if (status == MC_OK) mc_dense_fill(input, s->law, (uint64_t)operand + 1);
+    if (status == MC_OK && s->special) spoil(input, operand == A ? 61 : 97);
+    return status;
+}
+
+static void make_factors(bench *t, const shape *s) {
+    for (int i = SCALE; i <= ZERO; i++) {
+        const operand_row *operand = &t->op->operands[i];
+        int64_t count = operand_factors(&t->problem, operand);
+        if (count == 0) continue;
+        t->factors[i] = malloc((size_t)count * sizeof(float));
+        operand->fill(t->factors[i], count, s->law, 2 + (uint64_t)i);
+    }
+}
+
+static mc_status make_operands(bench *t, const shape *s) {
+    plan_problem *p = &t->problem;
+    int64_t a_unit = multiple_of(t, "lda"), b_unit = multiple_of(t, "ldb");
+    p->m = s->m, p->n = round_up(s->n, multiple_of(t, "n")), p->k = s->k;
+    int64_t b_row = p->layout == MC_LAYOUT_COLUMNS ? p->k : p->n;
+    mc_status status = make_input(t, A, round_up(p->k, a_unit) + s->gap_a * a_unit, s);
+    if (status == MC_OK) status = make_input(t, B, round_up(b_row, b_unit) + s->gap_b * b_unit, s);
+    if (status == MC_OK && p->residual != MC_RESIDUAL_NONE)
+        status = make_input(t, RESIDUAL, round_up(p->n + 3 * s->gap_c, multiple_of(t, "ldr")), s);
+    make_factors(t, s);
+    return status;
+}
+
+static void free_operands(bench *t) {
+    for (int i = 0; i < OPERANDS; i++) {
+        mc_dense_free(&t->inputs[i]);
+        free(t->factors[i]);
+        t->inputs[i] = (mc_dense){0}, t->factors[i] = NULL;
+    }
+}
+
+/* -- One kernel, one problem */
+
+/* Floats, in their order. */
+static mc_status compare_ordered(bench *t, const host_operands *o, const mc_dense *c) {
+    const mc_output output = operator_output(o->problem);
+    const mc_factors factors = {.scale = o->factors[SCALE],
+                                .b_scale = o->factors[B_SCALE],
+                                .bias = o->factors[BIAS],
+                                .c_scale = o->factors[C_SCALE],
+                                .zero = o->factors[ZERO],
+                                .residual = o->inputs[RESIDUAL]};
+    reference_result want = {0};
+    mc_dense sums;
+    mc_status status =
+        mc_reference_gemm_ordered(o->inputs[A], o->inputs[B], o->problem->layout, &sums, t->diag);
+    if (status == MC_OK) status = mc_reference_output(&output, &factors, &sums, &want.low, t->diag);
+    if (status == MC_OK) status = mc_result_compare(c, &want, t->diag);
+    mc_dense_free(&sums);
+    mc_result_free(&want);
+    return status;
+}
+
+static mc_status compare(bench *t, const host_operands *o, const mc_dense *c) {
+    reference_result want = {0};
+    mc_status status = operator_expect(t->op, o, &want, t->diag);
+    if (status == MC_OK) status = mc_result_compare(c, &want, t->diag);
+    mc_result_free(&want);
+    if (status == MC_OK && mc_type_is_real(o->problem->lhs)) status = compare_ordered(t, o, c);
+    return status;
+}
+
+static const mc_vsparse no_matrix;
+
+static mc_status try_shape(bench *t, const shape *s) {
+    mc_dense c = {0};
+    plan_problem whole;
+    mc_status status = make_operands(t, s);
+    mc_run run = {.operands = {.problem = &whole, .matrix = &no_matrix},
+                  .ld = round_up(t->problem.n + s->gap_c, multiple_of(t, "ldc"))};
+    if (mc_type_bytes(t->problem.out) == 0) run.ld = round_up(run.ld, 2);
+    for (int i = 0; i < C; i++) {
+        run.operands.inputs[i] = t->inputs[i].data ? &t->inputs[i] : NULL;
+        run.operands.factors[i] = t->factors[i];
+    }
+    t->device = t->devices[t->runs++ % (sizeof t->devices / sizeof *t->devices)];
+    if (status == MC_OK) status = plan_problem_measure(t->kernel, &run.operands, run.ld, &whole, t->diag);
+    if (status == MC_OK) status = mc_operator_run(t->device, t->kernel, NULL, &run, NULL, &c, t->diag);
+    if (status == MC_OK) status = compare(t, &run.operands, &c);
+    mc_dense_free(&c);
+    free_operands(t);
+    return status;
+}
+
+/* Of combinations of types: floats do not go with integers. */
+static bool is_mixed(const mc_setting *settings, size_t count) {
+    bool integer[2] = {false, false};
+    for (size_t i = 0; i < count; i++)
+        for (int side = 0; side < 2; side++)
+            if (strcmp(settings[i].field, side ? "rhs" : "lhs") == 0)
+                integer[side] = settings[i].value[1] == '8';
+    return integer[0] != integer[1];
+}
+
+static void try_kernel(void *user, const char *text, const mc_setting *settings, size_t count) {
+    bench *t = user;
+    mc_diag_clear(t->diag);
+    if (is_mixed(settings, count)) return;
+    t->kernel = choices_kernel(t->spec, settings, count, t->diag);
+    bool made = t->kernel != NULL && plan_problem_read(t->kernel, &t->problem, t->diag) == MC_OK;
+    CHECK(made, "%s: %s", text, mc_diag_text(t->diag));
+    if (!made) return;
+    t->op = operator_of(t->problem.op);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        mc_diag_clear(t->diag);
+        mc_status status = try_shape(t, &shapes[i]);
+        CHECK(status == MC_OK, "%s, %d x %d x %d: %s", text, (int)shapes[i].m, (int)shapes[i].n,
+              (int)shapes[i].k, mc_diag_text(t->diag));
+    }
+    mc_kernel_destroy(t->kernel);
+}
+
+#define TRY(t, step, choices)                                                                                \
+    choices_try_all(choices, sizeof(choices) / sizeof *(choices), step, try_kernel, t)
+
+#define SMALL_TILE                                                                                           \
+    {"tile_m", {"64", "128"}}, {"tile_n", {"64", "96"}}, {                                                   \
+        "stages", { "3", "2" }                                                                               \
+    }
+
+/* -- Parts */
+
+static void types(bench *t) {
+    static const char *const pairs[][2] = {{"f16", "f16"},   {"bf16", "bf16"}, {"e4m3", "e4m3"},
+                                           {"e4m3", "e5m2"}, {"e5m2", "e4m3"}, {"e5m2", "e5m2"}};
+    static const char *const integers[][2] = {{"s8", "s8"}, {"s8", "u8"}, {"u8", "s8"}, {"u8", "u8"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const choice all[] = {{"lhs", {pairs[i][0]}},
+                              {"rhs", {pairs[i][1]}},
+                              {"out", {"f16", "bf16", "f32"}},
+                              {"consumers", {"1"}},
+                              SMALL_TILE};
+        TRY(t, 5, all);
+    }
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
+        const choice all[] = {{"lhs", {integers[i][0]}},
+                              {"rhs", {integers[i][1]}},
+                              {"out", {"s32"}},
+                              {"consumers", {"1"}},
+                              SMALL_TILE};
+        TRY(t, 3, all);
+    }
+}
+
+/* How the work is divided: the bits stay the same. */
+static void tiles(bench *t) {
+    static const choice together[] = {{"tile_m", {"128", "256"}},
+                                      {"tile_n", {"32", "64", "128"}},
+                                      {"stages", {"4", "3", "2"}},
+                                      {"group", {"4", "1", "16"}},
+                                      {"consumers", {"2"}}},
+                        wide[] = {{"tile_m", {"128"}},
+                                  {"tile_n", {"160", "192", "224", "256"}},
+                                  {"stages", {"4"}},
+                                  {"consumers", {"2"}}},
+                        three[] = {{"tile_m", {"192"}},
+                                   {"tile_n", {"64", "128"}},
+                                   {"stages", {"3"}},
+                                   {"consumers", {"3"}}},
+                        turns[] = {{"turns", {"on"}},         {"tile_m", {"64", "128"}},
+                                   {"tile_n", {"64", "128"}}, {"stages", {"5", "2"}},
+                                   {"consumers", {"2"}},      {"store", {"tensor", "pairs"}}};
+    TRY(t, 3, together);
+    TRY(t, 1, wide);
+    TRY(t, 1, three);
+    TRY(t, 3, turns);
+}
+
+/* B row-major. */
+static void rows(bench *t) {
+    static const choice all[] = {
+        {"layout", {"rows"}},    {"lhs", {"f16"}},          {"rhs", {"f16"}},
+        {"out", {"f16", "f32"}}, {"tile_m", {"64", "128"}}, {"tile_n", {"64", "128"}},
+        {"stages", {"3"}},       {"consumers", {"1"}},      {"store", {"tensor", "single"}}};
+    static const choice bf16[] = {
+        {"layout", {"rows"}}, {"lhs", {"bf16"}}, {"rhs", {"bf16"}}, {"out", {"bf16"}}, {"tile_n", {"192"}}};
+    TRY(t, 3, all);
+    TRY(t, 1, bf16);
+}
+
+/* What becomes of sums. */
+static void outputs(bench *t) {
+    static const choice reals[] = {{"out", {"f16", "bf16", "f32"}},
+                                   {"lhs", {"f16", "s8"}},
+                                   {"rhs", {"f16", "s8"}},
+                                   {"store", {"tensor", "pairs", "single"}},
+                                   {"scale", {"row", "column", "tensor"}},
+                                   {"bias", {"none", "row", "column"}},
+                                   {"act", {"none", "relu", "gelu", "silu"}},
+                                   {"b_scale", {"none", "column"}},
+                                   {"residual", {"none", "f16", "f32", "bf16"}},
+                                   {"tile_n", {"64"}},
+                                   {"stages", {"2"}}},
+                        bytes[] = {{"out", {"s8", "u8", "e4m3", "e5m2"}},
+                                   {"lhs", {"f16", "s8"}},
+                                   {"rhs", {"f16", "s8"}},
+                                   {"store", {"pairs", "single"}},
+                                   {"scale", {"tensor", "row", "column"}},
+                                   {"bias", {"none", "row", "column"}},
+                                   {"c_scale", {"none", "tensor"}},
+                                   {"residual", {"none", "f16"}},
+                                   {"tile_n", {"64"}},
+                                   {"stages", {"2"}}},
+                        fours[] = {{"out", {"s4", "u4"}},
+                                   {"store", {"pairs"}},
+                                   {"scale", {"tensor", "row"}},
+                                   {"c_scale", {"none", "tensor"}},
+                                   {"zero", {"tensor", "none"}},
+                                   {"tile_n", {"64"}},
+                                   {"stages", {"2"}}},
+                        plain[] = {{"out", {"f16", "bf16", "f32"}},
+                                   {"store", {"tensor", "pairs", "single"}},
+                                   {"tile_n", {"64"}},
+                                   {"stages", {"2"}}},
+                        sums[] = {{"lhs", {"s8"}},
+                                  {"rhs", {"u8"}},
+                                  {"out", {"s32"}},
+                                  {"store", {"tensor", "pairs", "single"}},
+                                  {"tile_n", {"64"}}};
+    TRY(t, 53, reals);
+    TRY(t, 29, bytes);
+    TRY(t, 3, fours);
+    TRY(t, 1, plain);
+    TRY(t, 1, sums);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(bench *t);
+} parts[] = {{"types", types}, {"tiles", tiles}, {"rows", rows}, {"outputs", outputs}};
+
+int main(int argc, char **argv) {
+    static const char *const schedules[] = {"sim", "sim:reversed", "sim:seed=7", "sim:seed=9:landing=last"};
+    bench t = {.diag = mc_diag_create()};
+    if (argc != 3) return 2;
+    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++)
+        if (mc_device_open(schedules[i], &t.devices[i], t.diag) != MC_OK) return 2;
+    t.spec = argv[1];
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(argv[2], parts[i].name) == 0) parts[i].run(&t);
+    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) mc_device_close(t.devices[i]);
+    mc_diag_destroy(t.diag);
+    return check_end();
+}
