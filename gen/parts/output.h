@@ -164,7 +164,7 @@ typedef struct out_scratch {
 
 /* Declares scratch for COUNT elements at a time. */
 void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int count);
-/* Sets REAL to what TERMS make of f32(SUM). */
+/* Sets REAL, which may be SUM, to what TERMS make of f32(SUM). */
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real);
 /* Rounds the first COUNT of s->real to elements of C. Returns the 32-bit registers that hold them. 16-bit
    elements stand two in a register, the first in its low half; a single one stands in both halves. Four

@@ -96,8 +96,8 @@ void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int
 
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real) {
     mc_reg scale = terms.scale;
-    if (output->real) EMIT(b, mov_b32, real, sum);
-    else emit_real_of_sum(b, output->exact, sum, real);
+    if (output->real && real.id != sum.id) EMIT(b, mov_b32, real, sum);
+    else if (!output->real) emit_real_of_sum(b, output->exact, sum, real);
     if (terms.b_scale.id) {
         if (scale.id) EMIT(b, mul_f32, real, real, scale);
         scale = terms.b_scale;

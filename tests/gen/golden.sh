@@ -39,6 +39,7 @@ reference values
 reference softmax_grad
 reference optimise
 reference spmmt
+reference gemm
 reference pattern
 reference pack_strided
 reference pack_windowed

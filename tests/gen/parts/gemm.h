@@ -1,7 +1,6 @@
-/* A whole kernel made of the parts for asynchronous tensor cores (gen/parts: roles, pipeline, tensor_copy,
- * shared_tile, warpgroup, tile_store, schedule): C [m][n] = A [m][k] B, where B lies as [n][k], or as [k][n].
- * The thread blocks stay and take tiles of C in turn. It is there for the parts' tests, and it shows how they
- * go together. */
+/* Kernels of the dense product's solver wgmma (gen/ops/gemm/wgmma) in all that the parts for asynchronous tensor
+ * cores can do, also what no spec asks for yet: clusters, A through registers or 2:4 sparse, other swizzles, C += A B.
+ * C [m][n] = A [m][k] B, where B lies as [n][k], or as [k][n]. They are there for the parts' tests. */
 #ifndef TESTS_GEN_PARTS_GEMM_H
 #define TESTS_GEN_PARTS_GEMM_H
 
@@ -25,8 +24,7 @@ typedef struct gemm_config {
     bool adds;   /* C += A B */
 } gemm_config;
 
-/* GEMM_K: bytes of a row of A that a stage has. */
-enum { GEMM_K = 128, GEMM_GROUP = 4, GEMM_SLOTS = 2 };
+enum { GEMM_GROUP = 4 };
 
 extern const gemm_config gemm_goldens[];
 extern const size_t gemm_golden_count;

@@ -369,17 +369,25 @@ static bool survives(const gemm_config *c, const char *text) {
     return true;
 }
 
-/* Mutations that change no result. */
+/* Mutations that change no result: of a line with FROM, which then has TO. */
 static const struct equivalent {
-    const char *line, *why;
+    const char *from, *to, *why;
 } equivalents[] = {
-    {"prefetch.tensormap", "a hint"},
-    {"%load_blocks", "the number of thread blocks is the same everywhere"},
+    {"prefetch.tensormap", "prefetch.tensormap", "a hint"},
+    {"%load_blocks", "", "the number of thread blocks is the same everywhere"},
+    {"wait_group.read 1;", "wait_group.read 0;", "it waits for more than it must"},
+    {"%copies_c, %lane, 0;", "%copies_c, %lane, ", "any lane may ask for its warp's copies"},
+    {"%first_thread, %thread, 0;", "%first_thread, %thread, ", "any thread may initialise the barriers"},
+    {"%load_idle, %thread, 256;", "%load_idle, %thread, 25", "any thread of the last warpgroup may copy"},
+    {"%a_first_low, %a_first_address, 0x", "%a_first_low, %a_first_address, 0x",
+     "of one panel nobody reads how far panels lie apart"},
+    {"%b_first_low, %b_first_address, 0x", "%b_first_low, %b_first_address, 0x", "the same of B"},
 };
 
 static const char *why_equivalent(const mutation *m) {
     for (size_t i = 0; i < sizeof equivalents / sizeof *equivalents; i++)
-        if (strstr(m->from, equivalents[i].line)) return equivalents[i].why;
+        if (strstr(m->from, equivalents[i].from) && strstr(m->to, equivalents[i].to))
+            return equivalents[i].why;
     return NULL;
 }
 

@@ -28,6 +28,17 @@ static void begin_store(wgmma_result *r) {
     store_begin(&r->store);
 }
 
+/* Whether a row of C matters for more than its sums. */
+static bool looks_at_rows(const wgmma_kernel *g) {
+    const out_kind *output = &g->plan->problem.output;
+    return is_direct(g) || out_by_rows(output) || output->residual != OUT_NO_ADDEND;
+}
+
+static bool looks_at_columns(const wgmma_kernel *g) {
+    const out_kind *output = &g->plan->problem.output;
+    return is_direct(g) || out_by_columns(output) || output->residual != OUT_NO_ADDEND;
+}
+
 static mc_operand leading(mc_builder *b, const char *name, int64_t fixed) {
     return dim_operand(fixed, load_shape(b, name, fixed == MC_OPEN));
 }
@@ -66,10 +77,17 @@ void wgmma_begin_result(wgmma_result *r, const wgmma_kernel *g) {
     if (!is_direct(g)) begin_store(r);
     if (wgmma_has_halves(g->plan)) return;
     mc_reg lane = g->roles.lane;
-    note(b, "the lane's places in 64 rows, and in 8 columns, of C");
-    r->line = add_s32(b, "c_first_line", g->roles.warp_row, shr_u32(b, "c_g", lane, I(FRAG_GROUP_SHIFT)));
-    r->pair = shl_b32(b, "c_pair_at", and_b32(b, "c_thread", lane, I(FRAG_THREAD_MASK)), I(1));
-    r->row = b32(b, "c_at_row"), r->col = b32(b, "c_at_col"), r->inside = pred(b, "in_rows");
+    if (looks_at_rows(g)) {
+        note(b, "the lane's first row of C, of 64");
+        mc_reg line = shr_u32(b, "c_g", lane, I(FRAG_GROUP_SHIFT));
+        r->line = add_s32(b, "c_first_line", g->roles.warp_row, line);
+        r->row = b32(b, "c_at_row"), r->inside = pred(b, "in_rows");
+    }
+    if (looks_at_columns(g)) {
+        note(b, "its first column, of 8");
+        r->pair = shl_b32(b, "c_pair_at", and_b32(b, "c_thread", lane, I(FRAG_THREAD_MASK)), I(1));
+        r->col = b32(b, "c_at_col");
+    }
     begin_writer(r);
 }
 
@@ -77,9 +95,9 @@ void wgmma_begin_result(wgmma_result *r, const wgmma_kernel *g) {
 
 /* Two neighbouring sums become elements of C, in the sums' own registers: of 2 bytes in the first one. */
 static void convert(wgmma_result *r, const out_run *run) {
-    const mc_reg *words = out_words(&r->writer, &r->factors, run, 0, RUN);
-    if (words == run->sums) return;
-    for (int i = 0; i < r->store.bytes * RUN / WORD; i++) EMIT(r->b, mov_b32, run->sums[i], words[i]);
+    memcpy(r->writer.scratch.real, run->sums, RUN * sizeof *run->sums);
+    r->writer.scratch.packed[0] = run->sums[0];
+    out_words(&r->writer, &r->factors, run, 0, RUN);
 }
 
 /* The lane's elements of one of its two rows. */
@@ -104,11 +122,13 @@ static void make_row(wgmma_result *r, const mc_reg *sums, int half) {
 static void make_rows(wgmma_result *r, const mc_reg *sums, mc_reg row, int offset, mc_reg column) {
     mc_builder *b = r->b;
     note(b, "what the output makes of the sums, by rows");
-    EMIT(b, add_s32, r->col, column, r->pair);
+    if (r->col.id) EMIT(b, add_s32, r->col, column, r->pair);
     for (int half = 0; half < HALVES; half++) {
-        EMIT(b, add_s32, r->row, row, r->line);
-        EMIT(b, add_s32, r->row, r->row, I(offset + half * OCTET));
-        EMIT(b, setp_lt, r->inside, r->row, r->g->m);
+        if (r->row.id) {
+            EMIT(b, add_s32, r->row, row, r->line);
+            EMIT(b, add_s32, r->row, r->row, I(offset + half * OCTET));
+            EMIT(b, setp_lt, r->inside, r->row, r->g->m);
+        }
         make_row(r, sums, half);
     }
 }
