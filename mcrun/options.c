@@ -151,7 +151,7 @@ int cmd_end(int exit_status) {
 /* -- Help */
 
 static void print_option(const cmd_option *option) {
-    char left[64];
+    char left[160];
     bool is_word = option->kind == OPTION_WORD, has_value = option->kind != OPTION_SWITCH && !is_word;
     int used = is_word ? snprintf(left, sizeof left, "  %s", option->name)
                : option->letter != '\0'

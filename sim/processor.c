@@ -8,8 +8,8 @@
 
 #include <cpuid.h>
 
-/* The system saves the 256 bits of a vector register with a thread's others (Intel's manual, volume 1, "Detection
-   of AVX2"). */
+/* The system saves the 256 bits of a vector register with a thread's others (Intel's manual, volume 1,
+   "Detection of AVX2"). */
 static bool are_vectors_saved(void) {
     enum { SSE_AND_AVX = 6 };
     uint32_t low, high;

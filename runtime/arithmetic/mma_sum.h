@@ -1,7 +1,8 @@
-/* The sum that an mma.sync, or a wgmma, of floats gives for an element of D, to the bit, as an H200 (sm_90) computes it.
- * The PTX ISA leaves that open. What is known comes from experiments, which tests/sim/conformance records;
- * docs/floats.md has the rules, and docs/simulator.md those of narrower types. The simulator has a version of
- * its own: neither uses the other's, so that they can disagree. */
+/* The sum that an mma.sync, or a wgmma, of floats gives for an element of D, to the bit, as an H200 (sm_90)
+ * computes it. The PTX ISA leaves that open. What is known comes from experiments, which
+ * tests/sim/conformance records; docs/floats.md has the rules, and docs/simulator.md those of narrower types
+ * and of wgmma. The simulator has a version of its own: neither uses the other's, so that they can
+ * disagree. */
 #ifndef MCRT_MMA_SUM_H
 #define MCRT_MMA_SUM_H
 

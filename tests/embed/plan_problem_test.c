@@ -33,7 +33,7 @@ static const struct refusal {
     mc_status status;
     const char *message;
 } refusals[] = {
-    {SPMM(MC_S32, 32, .op = (mc_op)7), MC_S8, MC_USAGE, "op is 7, must be one of its 7 choices"},
+    {SPMM(MC_S32, 32, .op = (mc_op)8), MC_S8, MC_USAGE, "op is 8, must be one of its 8 choices"},
     {SPMM(MC_S32, 32, .b = (mc_type)16), MC_S8, MC_USAGE, "b is 16, must be one of its 16 choices"},
     {SPMM(MC_S32, 32, .tuning = (mc_tuning)-1), MC_S8, MC_USAGE, "tuning is"},
     {SPMM(MC_S32, 32, .align = 8), MC_S8, MC_USAGE, "align is 8, must be 1, 4 or 16 (0: 16)"},
@@ -46,7 +46,7 @@ static const struct refusal {
     {SPMM(MC_S32, 32, .c_order = MC_ORDER_SRBCRS16), MC_S8, MC_USAGE, "c_order is set"},
     {SPMM(MC_S32, 32, .b_layout = MC_LAYOUT_ROWS), MC_S8, MC_USAGE, "b_layout is set"},
     {SDDMM(MC_S32, 64, .ldc = 64), MC_S8, MC_USAGE, "ldc is set, which an SDDMM has not"},
-    {SDDMM(MC_S32, 64, .bias = MC_PER_ROW), MC_S8, MC_USAGE, "bias is set, which only an SpMM has"},
+    {SDDMM(MC_S32, 64, .bias = MC_PER_ROW), MC_S8, MC_USAGE, "bias is set, which an SDDMM has not"},
     {SDDMM(MC_S32, 64, .exact = true), MC_S8, MC_USAGE, "exact is set"},
     {SDDMM(MC_S32, 64, .activation = MC_ACTIVATION_RELU), MC_S8, MC_USAGE, "activation is set"},
     {SPMM(MC_S32, 32, .a = MC_U8), MC_S8, MC_USAGE, "a is u8, the matrix holds s8: leave a out"},
@@ -137,7 +137,7 @@ static const struct refusal {
     {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .batch = 2, .r_stride = 4096), MC_S8, MC_USAGE,
      "r_stride is set, which goes with residual"},
     {SDDMM(MC_S8, 64, .scale = MC_PER_ROW, .residual = MC_RESIDUAL_F16), MC_S8, MC_USAGE,
-     "residual is set, which only an SpMM has"},
+     "residual is set, which an SDDMM has not"},
     {SDDMM(MC_S8, 64, .scale = MC_PER_ROW, .b_scale = MC_PER_COLUMN), MC_S8, MC_USAGE, "b_scale is set"},
     {SDDMM(MC_S8, 64, .scale = MC_PER_ROW, .c_scale = MC_PER_TENSOR), MC_S8, MC_USAGE, "c_scale is set"},
     {SDDMM(MC_S64, 64, .align = 16), MC_S8, MC_CANNOT,

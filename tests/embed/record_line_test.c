@@ -150,8 +150,8 @@ static void test_messages(mc_diag *diag) {
         {START("") "\"capability\":90,\"us\":-1}", "us is not a number from 0 on"},
         {START("") "\"capability\":9e9,\"us\":1}", "capability is not a whole number"},
         {START("") "\"capability\":90,\"us\":1,\"cold\":false}", "problem is missing"},
-        {START("") "\"capability\":90,\"us\":1,\"cold\":false,\"problem\":{\"op\":\"gemm\"}}",
-         "op is 'gemm', which it cannot be"},
+        {START("") "\"capability\":90,\"us\":1,\"cold\":false,\"problem\":{\"op\":\"gemv\"}}",
+         "op is 'gemv', which it cannot be"},
         {START("op=spmm") "\"capability\":90,\"us\":1,\"cold\":false,\"problem\":" PROBLEM
                           "},\"candidates\":[]}",
          "none of its candidates"},

@@ -2,20 +2,6 @@
 #include "ops/gemm/wgmma/wgmma.h"
 #include "parts/emit.h"
 
-tile_schedule wgmma_schedule(const wgmma_kernel *g, mc_reg turn) {
-    const wgmma_plan *plan = g->plan;
-    tile_schedule s = {.b = g->b,
-                       .tile_rows = plan->tile_m,
-                       .tile_columns = plan->tile_n,
-                       .group = plan->group,
-                       .cluster = plan->cluster,
-                       .rank = g->roles.rank,
-                       .turn = turn,
-                       .turns = turn.id ? plan->consumers : 1};
-    schedule_begin(&s, g->m, g->n);
-    return s;
-}
-
 static void begin_pipeline(wgmma_kernel *g) {
     mc_builder *b = g->b;
     const wgmma_plan *plan = g->plan;

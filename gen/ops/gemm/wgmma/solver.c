@@ -7,38 +7,6 @@
 #include "parts/tensor_copy.h"
 #include <stdio.h>
 
-/* -- What follows from a plan ------------------------------------------------------------------------- */
-
-shared_tile wgmma_lhs(const wgmma_plan *plan) {
-    int bytes = plan->form->bytes;
-    return (shared_tile){.rows = plan->tile_m,
-                         .k = WGMMA_STAGE_BYTES / bytes,
-                         .bytes = bytes,
-                         .span = plan->span ? plan->span : WGMMA_STAGE_BYTES,
-                         .mn_major = plan->a_mn_major};
-}
-
-shared_tile wgmma_rhs(const wgmma_plan *plan) {
-    shared_tile lhs = wgmma_lhs(plan), rhs = lhs;
-    rhs.rows = plan->tile_n, rhs.k = lhs.k * (plan->sparse ? 2 : 1), rhs.mn_major = plan->problem.b_rows;
-    return rhs;
-}
-
-int wgmma_stage_bytes(const wgmma_plan *plan) {
-    shared_tile lhs = wgmma_lhs(plan), rhs = wgmma_rhs(plan);
-    return tile_bytes(&lhs) + tile_bytes(&rhs);
-}
-
-int wgmma_slot_bytes(const wgmma_plan *plan) {
-    return plan->store == WGMMA_TENSOR ? store_bytes(wgmma_consumer_warps(plan), WGMMA_SLOTS) : 0;
-}
-
-int wgmma_shared_bytes(const wgmma_plan *plan) {
-    return pipeline_bytes(plan->stages, wgmma_stage_bytes(plan)) + wgmma_slot_bytes(plan);
-}
-
-bool wgmma_has_halves(const wgmma_plan *plan) { return strcmp(plan->form->sums, "f16") == 0; }
-
 static int out_bytes_of(const wgmma_plan *plan) { return out_element_bytes(plan->problem.output.element); }
 
 /* -- Checks ------------------------------------------------------------------------------------------- */
