@@ -53,13 +53,14 @@ sddmm_list() { # SPEC
     done
 }
 
-# These have no sweeps: their tests are all in CTest (tests/kernels/quantise_test.c, softmax_test.c, softmax_grad_test.c, optimise_test.c, spmmt_test.c, device_matrix_test.c, device_pack_windowed_test.c, tests/embed/values_test.c).
+# These have no sweeps: their tests are all in CTest (tests/kernels/quantise_test.c, softmax_test.c, softmax_grad_test.c, optimise_test.c, spmmt_test.c, product_test.c, device_matrix_test.c, device_pack_windowed_test.c, tests/embed/values_test.c).
 quantise_list() { :; }
 dequantise_list() { :; }
 softmax_list() { :; }
 values_list() { :; }
 optimise_list() { :; }
 spmmt_list() { :; }
+gemm_list() { :; }
 pattern_list() { :; }
 pack_list() { :; }
 

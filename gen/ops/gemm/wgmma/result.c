@@ -59,16 +59,21 @@ static void begin_writer(wgmma_result *r) {
     r->writer = (out_writer){.b = b,
                              .output = &p->output,
                              .columns = {.n = dim_operand(p->n, g->n), .clamp = true, .whole = run_store(g)},
-                             .in_rows = r->inside,
+                             .in_rows = r->row.id ? pred(b, "in_rows") : (mc_reg){0},
                              .store = is_direct(g) ? run_store(g) : RUN,
                              .residual = residual_of(g)};
     if (is_direct(g)) {
         r->writer.c_array = load_array(b, "c");
         r->writer.ldc = leading(b, "ldc", p->ldc);
     }
-    out_declare_factors(&r->factors, b, &p->output, r->writer.columns, HALVES, RUN);
+    out_declare_factors(&r->factors, b, &p->output, (out_columns){.n = r->writer.columns.n}, HALVES, RUN);
+    if (out_by_columns(&p->output)) r->factors.inside = pred(b, "in_columns"), r->at_col = b32(b, "at_col");
     out_declare_result(&r->factors);
     out_declare_writer(&r->writer);
+    r->rows[0] = (wgmma_row){r->writer.in_rows, r->writer.at, r->writer.residual.at};
+    if (r->row.id) r->rows[1].inside = pred(b, "in_rows_below");
+    if (is_direct(g)) r->rows[1].c_at = b64(b, "c_at_below");
+    if (r->writer.residual.at.id) r->rows[1].residual_at = b64(b, "residual_at_below");
 }
 
 void wgmma_begin_result(wgmma_result *r, const wgmma_kernel *g) {
@@ -81,7 +86,7 @@ void wgmma_begin_result(wgmma_result *r, const wgmma_kernel *g) {
         note(b, "the lane's first row of C, of 64");
         mc_reg line = shr_u32(b, "c_g", lane, I(FRAG_GROUP_SHIFT));
         r->line = add_s32(b, "c_first_line", g->roles.warp_row, line);
-        r->row = b32(b, "c_at_row"), r->inside = pred(b, "in_rows");
+        r->row = b32(b, "c_at_row");
     }
     if (looks_at_columns(g)) {
         note(b, "its first column, of 8");
@@ -100,37 +105,58 @@ static void convert(wgmma_result *r, const out_run *run) {
     out_words(&r->writer, &r->factors, run, 0, RUN);
 }
 
-/* The lane's elements of one of its two rows. */
-static void make_row(wgmma_result *r, const mc_reg *sums, int half) {
-    const wgmma_kernel *g = r->g;
-    out_load_row_factors(&r->factors, half, r->row, 0, r->inside);
-    if (is_direct(g)) out_c_address(&r->writer, r->row, r->col);
-    out_residual_address(&r->writer, r->row, r->col);
-    for (int octet = 0; octet < g->plan->tile_n / OCTET; octet++) {
+/* The output's writer of one of the lane's two rows. */
+static void take_row(wgmma_result *r, int half) {
+    const wgmma_row *row = &r->rows[half];
+    r->writer.in_rows = row->inside, r->writer.at = row->c_at, r->writer.residual.at = row->residual_at;
+    if (!r->writer.columns.clamp) r->writer.guard = row->inside;
+}
+
+/* Where the lane's rows are: of C, and of the residual. */
+static void place_rows(wgmma_result *r, mc_reg first, int offset) {
+    mc_builder *b = r->b;
+    for (int half = 0; half < HALVES && r->row.id; half++) {
+        take_row(r, half);
+        EMIT(b, add_s32, r->row, first, r->line);
+        EMIT(b, add_s32, r->row, r->row, I(offset + half * OCTET));
+        EMIT(b, setp_lt, r->writer.in_rows, r->row, r->g->m);
+        out_load_row_factors(&r->factors, half, r->row, 0, r->writer.in_rows);
+        if (is_direct(r->g)) out_c_address(&r->writer, r->row, r->col);
+        out_residual_address(&r->writer, r->row, r->col);
+    }
+}
+
+/* Of the lane's two columns OFFSET columns on, those that there are. */
+static void load_columns(wgmma_result *r, int offset) {
+    mc_builder *b = r->b;
+    int step = run_store(r->g);
+    for (int i = 0; i < RUN && r->factors.inside.id; i += step) {
+        EMIT(b, add_s32, r->at_col, r->col, I(offset + i));
+        EMIT(b, setp_lt, r->factors.inside, r->at_col, r->g->n);
+        out_load_column_factors(&r->factors, i, r->col, offset + i, step);
+    }
+}
+
+static void make_octet(wgmma_result *r, const mc_reg *sums, int octet) {
+    load_columns(r, octet * OCTET);
+    for (int half = 0; half < HALVES; half++) {
         const out_run run = {.col = r->col,
                              .offset = octet * OCTET,
                              .count = RUN,
                              .sums = &sums[octet * HALVES * RUN + half * RUN],
                              .factor_row = half};
-        out_load_column_factors(&r->factors, 0, r->col, run.offset, RUN);
+        take_row(r, half);
         out_load_residual(&r->writer, 0, r->col, run.offset, RUN);
-        if (is_direct(g)) out_store_run(&r->writer, &r->factors, &run);
+        if (is_direct(r->g)) out_store_run(&r->writer, &r->factors, &run);
         else convert(r, &run);
     }
 }
 
 static void make_rows(wgmma_result *r, const mc_reg *sums, mc_reg row, int offset, mc_reg column) {
-    mc_builder *b = r->b;
-    note(b, "what the output makes of the sums, by rows");
-    if (r->col.id) EMIT(b, add_s32, r->col, column, r->pair);
-    for (int half = 0; half < HALVES; half++) {
-        if (r->row.id) {
-            EMIT(b, add_s32, r->row, row, r->line);
-            EMIT(b, add_s32, r->row, r->row, I(offset + half * OCTET));
-            EMIT(b, setp_lt, r->inside, r->row, r->g->m);
-        }
-        make_row(r, sums, half);
-    }
+    note(r->b, "what the output makes of the sums");
+    if (r->col.id) EMIT(r->b, add_s32, r->col, column, r->pair);
+    place_rows(r, row, offset);
+    for (int octet = 0; octet < r->g->plan->tile_n / OCTET; octet++) make_octet(r, sums, octet);
 }
 
 /* The registers that have two elements each, of those that have sums. */
