@@ -38,7 +38,8 @@ SIM_INLINE void put_eight(const struct element_job *j, const uint32_t *from, wid
     memcpy(&bits, from, sizeof bits);
     bits >>= f.unused_bits;
     const wide_int field = bits >> f.fraction_bits & ones, rest = bits & fraction,
-                   sign = (bits >> (f.exponent_bits + f.fraction_bits) & 1) << 31, is_small = field == 0;
+                   /* cppcheck-suppress integerOverflow ; shifts of vectors are modular */
+        sign = (bits >> (f.exponent_bits + f.fraction_bits) & 1) << 31, is_small = field == 0;
     *special = field == ones;
     if (f.no_infinity) *special &= rest == fraction;
     const wide_float small =

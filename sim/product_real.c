@@ -162,6 +162,7 @@ SIM_INLINE void add_near(wide_int *sum, float a, const float *b, const wide_floa
 
 /* Products, and these in units, are exact in f32, or below a unit. */
 SIM_INLINE void add_products_near(const struct sim_sum_rule *rule, const struct step *s, struct terms *t) {
+    /* cppcheck-suppress ctuuninitvar ; put_most has set it */
     const wide_int least = (wide_int){0} + NEAR_LEAST, bits = (rule->kept + 127 - SIM_LARGER(t->most, least))
                                                               << 23;
     wide_float unit;
