@@ -14,27 +14,28 @@
 
 #include "ptx/builder.h"
 
-enum { METADATA_STEPS = 4, METADATA_ROWS = 2 };
+enum { METADATA_STEPS = 4, METADATA_ROWS = 2, METADATA_BLOCKS = 2 };
 
 /* The caller sets the first part. */
 typedef struct wgmma_metadata {
     mc_builder *b;
     int bytes;             /* of an element of A */
+    int blocks;            /* of 64 rows that the warpgroup has, at most METADATA_BLOCKS */
     mc_reg array;          /* the address of row 0's, a multiple of 16; so is the distance from row to row */
     mc_reg row_bytes;      /* that distance */
     mc_reg lane, warp_row; /* as in warp_roles */
 
-    mc_reg at[METADATA_ROWS];                     /* where the lane's rows' next stage is */
-    mc_reg of_row[METADATA_ROWS][METADATA_STEPS]; /* a stage's, as it was loaded */
-    mc_reg order;                                 /* which halves of two words are the lane's */
-    mc_reg line, row;                             /* the lane's first row of the warp's; scratch */
+    mc_reg at[METADATA_BLOCKS][METADATA_ROWS];                     /* where the lane's rows' next stage is */
+    mc_reg of_row[METADATA_BLOCKS][METADATA_ROWS][METADATA_STEPS]; /* a stage's, as it was loaded */
+    mc_reg order;     /* which halves of two words are the lane's */
+    mc_reg line, row; /* the lane's first row of the warp's; scratch */
 } wgmma_metadata;
 
 void metadata_begin(wgmma_metadata *m);
-/* Goes to the first stage of the 64 rows from ROW on. Rows beyond LAST are read as that one. */
+/* Goes to the first stage of the blocks of 64 rows from ROW on. Rows beyond LAST are read as that one. */
 void metadata_rows(const wgmma_metadata *m, mc_reg row, mc_reg last);
-/* Loads a stage's. Then, once no wgmma reads them any more, makes the registers METADATA of it. */
+/* Loads a stage's. Then, once no wgmma reads them any more, makes the registers METADATA of a block's. */
 void metadata_load(const wgmma_metadata *m);
-void metadata_take(const wgmma_metadata *m, const mc_reg metadata[METADATA_STEPS]);
+void metadata_take(const wgmma_metadata *m, int block, const mc_reg metadata[METADATA_STEPS]);
 
 #endif

@@ -78,9 +78,9 @@ static mc_reg first_row(const warpgroup_mma *m, mc_reg at, mc_reg row) {
     return mad_s32(m->b, "a_rows_at", row, I(tile_offset(m->lhs, WARPGROUP_ROWS, 0) / WARPGROUP_ROWS), at);
 }
 
-/* Metadata, and A in registers, are those of one block of rows. */
+/* A in registers is that of one block of rows. */
 static void check_blocks(warpgroup_mma *m) {
-    int most = m->sparse || m->from_registers ? 1 : WARPGROUP_BLOCKS;
+    int most = m->from_registers ? 1 : WARPGROUP_BLOCKS;
     if (m->blocks <= most) return;
     builder_fail(m->b, "a consumer has %d rows of A, and at most %d are possible", m->blocks * WARPGROUP_ROWS,
                  most * WARPGROUP_ROWS);
@@ -143,7 +143,7 @@ static void multiply(const warpgroup_mma *m, int set, int block, int step) {
     rhs_desc = moved(m->b, m->b_desc, m->step_b, tile_offset(m->rhs, 0, step * rhs_step(m)));
     list[count++] = rhs_desc;
     if (m->sparse) {
-        list[count++] = m->meta[set][step];
+        list[count++] = m->meta[set][block][step];
         list[count++] = I(0);
     }
     list[count++] = step ? I(1) : m->adds;

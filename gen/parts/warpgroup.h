@@ -42,8 +42,7 @@ enum { WGMMA_K_BYTES = 32 };
 
 enum { WARPGROUP_SETS = 2, WARPGROUP_BLOCKS = 2, WGMMA_SUMS = 128, WGMMA_A_REGS = 4, STAGE_STEPS = 4 };
 
-/* The caller sets the first part. A sparse A, or one in registers, has one block of rows; more are a
-   mistake. */
+/* The caller sets the first part. An A in registers has one block of rows; more are a mistake. */
 typedef struct warpgroup_mma {
     mc_builder *b;
     const wgmma_form *form;
@@ -61,7 +60,7 @@ typedef struct warpgroup_mma {
     mc_reg a_at, a_start;                    /* from registers: where the lane's row lies, in the stage */
     mc_reg a[WARPGROUP_SETS][STAGE_STEPS][WGMMA_A_REGS], a_step;
     /* sparse: the metadata of a stage, which the caller writes */
-    mc_reg meta[WARPGROUP_SETS][STAGE_STEPS];
+    mc_reg meta[WARPGROUP_SETS][WARPGROUP_BLOCKS][STAGE_STEPS];
 } warpgroup_mma;
 
 static inline int warpgroup_sums(const warpgroup_mma *m) { return m->n / op_columns(m->form->shared); }

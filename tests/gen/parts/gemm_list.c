@@ -56,6 +56,10 @@ static const kind kinds[] = {
     {"f16_mn_span16", "f16", "f16", "f32", "f16", .b_mn_major = true, .span = 16},
     {"s8_adds", "s8", "s8", "s32", "s32", .adds = true},
     {"f16_256_rows", "f16", "f16", "f32", "f16", .tile_m = 256},
+    {"f16_sparse_tall", "f16", "f16", "f32", "f16", .sparse = true, .tile_m = 256},
+    {"s8_sparse_tall", "s8", "s8", "s32", "s32", .sparse = true, .tile_m = 256},
+    {"tf32_sparse_tall", "tf32", "tf32", "f32", "f32", .sparse = true, .tile_m = 256},
+    {"e4m3_sparse_tall_turns", "e4m3", "e4m3", "f32", "f16", .sparse = true, .tile_m = 128, .turns = true},
     {"f16_three", "f16", "f16", "f32", "f16", .tile_m = 192, .consumers = 3},
     {"f16_one", "f16", "f16", "f32", "f32", .tile_m = 64, .consumers = 1},
     {"f16_four_blocks", "f16", "f16", "f32", "f16", .cluster = 4},
@@ -92,9 +96,9 @@ bool gemm_of_sweep(size_t index, gemm_config *c) {
                        .span = of->span,
                        .adds = of->adds,
                        .sparse = of->sparse};
-    if (c->turns && (n > 128 || c->sparse)) c->tile_m = 64; /* metadata are those of 64 rows */
-    if (of->tile_m > 128 && n > 128) c->tile_n = n - 128;   /* registers */
-    if (c->b_mn_major && n % 128) c->cluster = 0;           /* a part has whole panels */
+    if (c->turns && n > 128) c->tile_m = 64;              /* registers */
+    if (of->tile_m > 128 && n > 128) c->tile_n = n - 128; /* registers */
+    if (c->b_mn_major && n % 128) c->cluster = 0;         /* a part has whole panels */
     if (c->b_mn_major && n % 64) c->tile_n = n - 32;
     if (c->b_mn_major && of->span == 16 && n > 192)
         c->tile_n = 192; /* a copy for each panel: they are many */

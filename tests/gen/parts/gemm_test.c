@@ -196,6 +196,7 @@ static bool launch(run *r) {
                    .count = 9};
     char *text = r->text ? strdup(r->text) : gemm_ptx(c, "gemm");
     mc_module *module = NULL;
+    CHECK(text, "%s: there is no kernel", r->what);
     bool good = text && is_ok(r, mc_module_load(r->device, text, "gemm", &module, r->diag));
     good = good && is_ok(r, mc_module_launch(module, &l, r->diag));
     if (module) mc_module_unload(module);
@@ -325,7 +326,7 @@ static bool is_there(const char *name) {
 
 /* -- What is refused ---------------------------------------------------------------------------------- */
 
-/* Metadata, and A in registers, are those of 64 rows of a consumer. */
+/* A in registers is that of 64 rows of a consumer; more than 128 none can have. */
 static void test_refused(void) {
     gemm_config c = {.name = "refused",
                      .lhs = "f16",
@@ -339,11 +340,11 @@ static void test_refused(void) {
     char *dense = gemm_ptx(&c, "gemm");
     c.sparse = true;
     char *sparse = gemm_ptx(&c, "gemm");
-    c.sparse = false, c.a_registers = true;
+    c.a_registers = true;
     char *registers = gemm_ptx(&c, "gemm");
-    c.a_registers = false, c.tile_m = 512;
+    c.sparse = c.a_registers = false, c.tile_m = 512;
     char *tall = gemm_ptx(&c, "gemm");
-    CHECK(dense && !sparse && !registers && !tall, "kernels with too many rows a consumer");
+    CHECK(dense && sparse && !registers && !tall, "kernels with too many rows a consumer");
     free(dense);
     free(sparse);
     free(registers);

@@ -18,16 +18,20 @@ typedef struct consumer {
 /* Sparse: A's metadata, with the bytes that a stage has of each row. */
 static void begin_metadata(consumer *w) {
     mc_builder *b = w->b;
+    static const char *const names[WARPGROUP_SETS][WARPGROUP_BLOCKS] = {{"meta", "meta_of_below"},
+                                                                        {"meta_too", "meta_too_of_below"}};
     int elements = w->g->lhs.bytes == 4 ? 4 : 8; /* for which a row has a byte */
     w->meta = (wgmma_metadata){.b = b,
                                .bytes = w->g->lhs.bytes,
+                               .blocks = w->mma.blocks,
                                .array = load_array(b, "e"),
                                .row_bytes = shr_u32(b, "meta_row_bytes", w->g->k, I(log2_of(elements))),
                                .lane = w->g->roles.lane,
                                .warp_row = w->g->roles.warp_row};
     metadata_begin(&w->meta);
-    b32_array(b, "meta", STAGE_STEPS, w->mma.meta[0]);
-    b32_array(b, "meta_too", STAGE_STEPS, w->mma.meta[1]);
+    for (int set = 0; set < WARPGROUP_SETS; set++)
+        for (int block = 0; block < w->mma.blocks; block++)
+            b32_array(b, names[set][block], STAGE_STEPS, w->mma.meta[set][block]);
 }
 
 static void begin_metadata_tile(const consumer *w, mc_reg own_row) {
@@ -67,7 +71,8 @@ static void emit_stage(consumer *w, int set) {
     mc_label first = set == 0 ? label(b, "STAGE_KEPT") : (mc_label){0};
     if (g->plan->sparse) metadata_load(&w->meta);
     pipeline_wait(&g->pipe, &w->stage, set ? "FULL_TOO" : "FULL");
-    if (g->plan->sparse) metadata_take(&w->meta, w->mma.meta[set]);
+    for (int block = 0; block < w->mma.blocks && g->plan->sparse; block++)
+        metadata_take(&w->meta, block, w->mma.meta[set][block]);
     warpgroup_issue(&w->mma, set);
     warpgroup_next(&w->mma, w->stage.wrap);
     warpgroup_wait(&w->mma, 1);
