@@ -6,6 +6,7 @@
 
    What all share is problem.[ch]. */
 #include "mc_element.h"
+#include "ops/gemm/costs.h"
 #include "ops/gemm/fields.h"
 #include "ops/gemm/problem.h"
 #include "ops/gemm/solvers.h"
@@ -54,4 +55,5 @@ const mc_family mc_family_gemm = {
     .chooser = F_METHOD,
     .solver = solver,
     .hints = hints,
+    .costs = &gemm_cost_table,
 };

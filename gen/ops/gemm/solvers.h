@@ -6,4 +6,7 @@
 
 extern const mc_solver gemm_wgmma;
 
+/* Each one's estimate.c. */
+double gemm_wgmma_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
+
 #endif

@@ -184,6 +184,7 @@ const mc_operator operator_gemm = {
     .size = MEMBER_n,
     .operands = operands,
     .operand_count = sizeof operands / sizeof *operands,
+    .estimates = true,
     .check = check,
     .sums = sums,
     .bounds = bounds,

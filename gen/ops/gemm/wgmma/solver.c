@@ -201,6 +201,7 @@ const mc_solver gemm_wgmma = {
     .facts = facts,
     .emit = wgmma_emit,
     .entry_name = entry_name,
+    .estimate = gemm_wgmma_estimate,
     .computes = gemm_computes,
     .how = how,
 };

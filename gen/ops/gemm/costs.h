@@ -1,0 +1,27 @@
+/* What the model adds to a GPU's rates. `mcbench fit` fits it to measured times. */
+#ifndef MC_GEMM_COSTS_H
+#define MC_GEMM_COSTS_H
+
+#include "schema/family.h"
+
+/* X(name, what it is): microseconds. */
+#define GEMM_COST_LIST(X)                                                                                    \
+    X(launch, "a launch behind another kernel, and the first stage's copies")                                \
+    X(tile, "a tile's begin and end, for whoever multiplies")                                                \
+    X(product, "wgmma of a stage, for 64 x 64 sums")                                                         \
+    X(latency, "a copy of a stage, from asking to arrival")                                                  \
+    X(fill, "a kilobyte of a stage, where others arrive all the time")                                       \
+    X(tensor, "1024 elements of C stored by tensor copies")                                                  \
+    X(pairs, "1024 elements of C stored in pairs")                                                           \
+    X(single, "1024 elements of C stored one by one")                                                        \
+    X(memory, "a megabyte that is not in L2")
+
+typedef struct gemm_costs {
+#define X(name, doc) double name;
+    GEMM_COST_LIST(X)
+#undef X
+} gemm_costs;
+
+extern const mc_cost_table gemm_cost_table;
+
+#endif

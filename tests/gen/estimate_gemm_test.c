@@ -1,0 +1,72 @@
+/* Estimates of dense products: that every kernel has one for every problem, what they depend on, and which
+ * variants they choose. How far they are off is `mcbench fit`'s to say. estimate_gemm_test SPECS */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "check.h"
+#include "mcgen.h"
+
+static const mc_gpu *gpu;
+
+static mc_spec *read_spec(const char *specs, const char *name) {
+    char path[300];
+    mc_spec *spec = NULL;
+    mc_diag *diag = mc_diag_create();
+    snprintf(path, sizeof path, "%s/gemm_%s.lua", specs, name);
+    CHECK(mc_spec_read(path, NULL, 0, &spec, diag) == MC_OK, "%s", mc_diag_text(diag));
+    mc_diag_destroy(diag);
+    return spec;
+}
+
+static void check_everywhere(const mc_spec *spec) {
+    static const int64_t sizes[] = {0, 1, 7, 64, 100, 4096, 28672};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    for (size_t i = 0; i < 2 * SIZES * SIZES * SIZES; i++) {
+        const mc_problem p = {.m = sizes[i / 2 % SIZES],
+                              .n = sizes[i / 2 / SIZES % SIZES],
+                              .k = sizes[i / 2 / SIZES / SIZES],
+                              .cold = i % 2};
+        for (size_t v = 0; v < mc_spec_variant_count(spec); v++) {
+            double us = mc_spec_estimate(spec, v, gpu, &p);
+            CHECK(isfinite(us) && us > 0, "variant %zu, %d x %d x %d: %g", v, (int)p.m, (int)p.n, (int)p.k,
+                  us);
+        }
+    }
+}
+
+/* The variant of the least estimate has WANTED. */
+static void check_choice(const mc_spec *spec, mc_problem p, const char *wanted) {
+    size_t variant;
+    double us = mc_spec_pick(spec, gpu, &p, &variant);
+    char *text = mc_spec_variant_text(spec, variant, false);
+    CHECK(isfinite(us) && text && strstr(text, wanted), "%d x %d x %d: %s, not %s", (int)p.m, (int)p.n,
+          (int)p.k, text, wanted);
+    free(text);
+}
+
+static double least(const mc_spec *spec, mc_problem p) {
+    size_t variant;
+    return mc_spec_pick(spec, gpu, &p, &variant);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) return 2;
+    mc_spec *f16 = read_spec(argv[1], "f16"), *s8 = read_spec(argv[1], "s8");
+    gpu = mc_gpu_find("NVIDIA H100 80GB HBM3", 90);
+    if (!f16 || !s8) return check_end();
+    check_everywhere(f16);
+    check_choice(f16, (mc_problem){.m = 4096, .n = 4096, .k = 4096}, "tile_m=128 tile_n=256 stages=4");
+    check_choice(s8, (mc_problem){.m = 4096, .n = 4096, .k = 4096}, "turns=on store=tensor");
+    check_choice(f16, (mc_problem){.m = 4096, .n = 16, .k = 4096}, "tile_n=64");
+    check_choice(f16, (mc_problem){.m = 64, .n = 4096, .k = 4096}, "tile_m=64");
+    const mc_problem large = {.m = 8192, .n = 8192, .k = 8192},
+                     cold = {.m = 28672, .n = 8, .k = 8192, .cold = true};
+    double ratio = least(f16, large) / least(s8, large);
+    CHECK(ratio > 1.8 && ratio < 2.2, "8192 cubed: f16 takes %.2f of s8", ratio);
+    CHECK(least(f16, cold) > 28672.0 * 8192 * 2 / 3.4e6, "memory is faster than 3.4 TB/s: %.1f us",
+          least(f16, cold));
+    mc_spec_destroy(f16);
+    mc_spec_destroy(s8);
+    return check_end();
+}
