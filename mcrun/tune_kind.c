@@ -207,6 +207,8 @@ mc_plan_config tune_problem_at(const tune_kind *kind, const mc_vsparse *matrix, 
     mc_plan_config problem = kind->config;
     problem.matrix = handle;
     member_set_config(&problem, kind->op->size, size);
-    if (!kind->op->matrix.wanted) member_set_config(&problem, kind->op->matrix.rows, matrix->rows);
+    if (kind->op->matrix.wanted) return problem;
+    member_set_config(&problem, kind->op->matrix.rows, matrix->rows);
+    if (kind->op->matrix.cols != NO_MEMBER) member_set_config(&problem, kind->op->matrix.cols, matrix->cols);
     return problem;
 }

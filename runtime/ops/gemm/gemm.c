@@ -177,6 +177,7 @@ const mc_operator operator_gemm = {
     .op = MC_OP_GEMM,
     .name = "gemm",
     .title = "gemm",
+    .spec = "arch = \"sm_90a\"\n",
     .members = HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(scale) | HAS(bias) | HAS(activation) |
                HAS(layout) | HAS(shapes) | HAS(align) | HAS(m) | HAS(n) | HAS(k) | HAS(lda) | HAS(ldb) |
                HAS(ldc) | HAS(b_scale) | HAS(c_scale) | HAS(zero) | HAS(residual) | HAS(ldr),

@@ -1,0 +1,126 @@
+/* Plans of dense products by the C interface, on the simulator: which kernel is chosen for sizes that tensor copies of C
+ * take and for others, open shapes, a residual by the list, and what is refused. Sums are of small integers, and so
+ * exact in every type. What kernels compute is in tests/kernels/product_test.c. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/real.h"
+#include "check.h"
+#include "mcrt_internal.h"
+
+static mc_context *context;
+static mc_diag *diag;
+
+static bool worked(const char *what, mc_status status) {
+    CHECK(status == MC_OK, "%s: %s", what, mc_diag_text(diag));
+    mc_diag_clear(diag);
+    return status == MC_OK;
+}
+
+static int value_of(int64_t row, int64_t col, int salt) { return (int)((row * 7 + col * 3 + salt) % 5) - 2; }
+
+static mc_address put(mc_type type, int64_t rows, int64_t cols, int64_t ld, int salt) {
+    mc_dense dense;
+    mc_address address = 0;
+    if (!worked("operand", mc_dense_create(type, rows, cols, ld, &dense, diag))) return 0;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            mc_dense_set(&dense, i, j,
+                         mc_type_is_real(type) ? (int64_t)real_to_bits(type, (float)value_of(i, j, salt))
+                                               : value_of(i, j, salt));
+    size_t bytes = (size_t)mc_type_size(type, rows * ld);
+    if (worked("memory", mc_memory_create(context, bytes, &address, diag)))
+        (void)worked("write", mc_memory_write(context, address, dense.data, bytes, diag));
+    mc_dense_free(&dense);
+    return address;
+}
+
+enum { A_SALT = 1, B_SALT = 2, R_SALT = 3 };
+
+static float want(const mc_plan_config *p, int64_t row, int64_t col) {
+    int sum = 0;
+    for (int64_t k = 0; k < p->k; k++) sum += value_of(row, k, A_SALT) * value_of(col, k, B_SALT);
+    return (float)(sum + (p->residual != MC_RESIDUAL_NONE ? value_of(row, col, R_SALT) : 0));
+}
+
+static void compare(const mc_plan_config *p, mc_address c, int64_t ld) {
+    size_t bytes = (size_t)mc_type_size(p->c, p->m * ld);
+    mc_dense got;
+    int wrong = 0;
+    if (!worked("c", mc_dense_create(p->c, p->m, p->n, ld, &got, diag))) return;
+    if (worked("read", mc_memory_read(context, c, got.data, bytes, diag)))
+        for (int64_t i = 0; i < p->m * p->n; i++)
+            wrong += (float)mc_dense_real(&got, i / p->n, i % p->n) != want(p, i / p->n, i % p->n);
+    CHECK(wrong == 0, "%d x %d x %d: %d elements wrong", (int)p->m, (int)p->n, (int)p->k, wrong);
+    mc_dense_free(&got);
+}
+
+static void execute(const mc_plan *plan, const mc_plan_config *p) {
+    int64_t lda = p->lda ? p->lda : p->k, ldb = p->ldb ? p->ldb : p->k, ldc = p->ldc ? p->ldc : p->n;
+    mc_address a = put(p->a, p->m, p->k, lda, A_SALT), b = put(p->b, p->n, p->k, ldb, B_SALT),
+               c = put(p->c, p->m, p->n, ldc, 0), r = put(MC_F32, p->m, p->n, p->n, R_SALT);
+    const mc_argument list[] = {{.name = "residual", .address = r}};
+    const mc_args args = {.size = sizeof args,
+                          .a = a,
+                          .b = b,
+                          .c = c,
+                          .list = list,
+                          .list_count = p->residual != MC_RESIDUAL_NONE};
+    if (worked("execute", mc_execute(plan, &args, 0, NULL, diag))) compare(p, c, ldc);
+    const mc_address all[] = {a, b, c, r};
+    for (int i = 0; i < 4; i++) mc_memory_destroy(context, all[i]);
+}
+
+static mc_plan_config problem_of(mc_type side, mc_type out, int64_t m, int64_t n, int64_t k) {
+    return (mc_plan_config){.size = sizeof(mc_plan_config),
+                            .op = MC_OP_GEMM,
+                            .a = side,
+                            .b = side,
+                            .c = out,
+                            .m = m,
+                            .n = n,
+                            .k = k};
+}
+
+/* FIELD is among those of the plan's kernel. */
+static void try_plan(mc_plan_config p, const char *field) {
+    mc_plan *plan = NULL;
+    if (!worked("plan", mc_plan_create(context, &p, &plan, diag))) return;
+    mc_plan_info info = {.size = sizeof info};
+    if (worked("info", mc_plan_get_info(plan, &info, diag)))
+        CHECK(strstr(info.fields, field) != NULL, "%s has no %s", info.fields, field);
+    execute(plan, &p);
+    mc_plan_destroy(plan);
+}
+
+static void refuse(mc_plan_config p, mc_status wanted, const char *why) {
+    mc_plan *plan = NULL;
+    mc_status status = mc_plan_create(context, &p, &plan, diag);
+    CHECK(status == wanted && plan == NULL, "%s: status %d", why, (int)status);
+    CHECK_TEXT(mc_diag_text(diag), why);
+    mc_diag_clear(diag);
+    mc_plan_destroy(plan);
+}
+
+int main(void) {
+    diag = mc_diag_create();
+    const mc_context_config config = {.size = sizeof config, .device = "sim", .records = ""};
+    if (!worked("context", mc_context_create(&config, &context, diag))) return check_end();
+    mc_plan_config p = problem_of(MC_F16, MC_F16, 65, 72, 104);
+    try_plan(p, "store=tensor");
+    p.residual = MC_RESIDUAL_F32;
+    try_plan(p, "residual=f32");
+    p = problem_of(MC_BF16, MC_F32, 40, 63, 200);
+    try_plan(p, "store=single");
+    p.shapes = MC_SHAPES_OPEN;
+    try_plan(p, "n=open");
+    try_plan(problem_of(MC_S8, MC_S32, 130, 36, 64), "lhs=s8");
+    p = problem_of(MC_E4M3, MC_F16, 20, 40, 70);
+    p.lda = p.ldb = 80;
+    try_plan(p, "lda=80");
+    refuse(problem_of(MC_F16, MC_F16, 64, 64, 100), MC_CANNOT, "lda is 100, not a multiple of the 8");
+    refuse(problem_of(MC_F16, MC_S64, 64, 64, 64), MC_CANNOT, "c is s64, an gemm of floats gives");
+    refuse(problem_of(MC_TF32, MC_F32, 64, 64, 64), MC_CANNOT, "wgmma does not multiply");
+    mc_context_destroy(context);
+    mc_diag_destroy(diag);
+    return check_end();
+}
