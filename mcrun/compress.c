@@ -20,7 +20,7 @@ typedef struct compress_options {
     const char *out, *layout, *pattern;
     int type, mode, word, atoms;
     int64_t tile_k, cols; /* cols -1: not given */
-    bool decompress, json;
+    bool decompress, mend, json;
 } compress_options;
 
 static const cmd_option table[] = {
@@ -46,6 +46,8 @@ static const cmd_option table[] = {
      "of B each takes"},
     {"cols", 'k', OPTION_INTEGER, offsetof(compress_options, cols), "K", 0, INT32_MAX,
      "--decompress: columns of the matrix (as many as there is room for)"},
+    {"mend", 0, OPTION_SWITCH, offsetof(compress_options, mend), NULL, 0, 0,
+     "--decompress: groups of zeros may have codes without a meaning, as CUTLASS writes them for sm_90"},
     {"json", 0, OPTION_SWITCH, offsetof(compress_options, json), NULL, 0, 0, "print JSON"},
 };
 
@@ -57,7 +59,7 @@ typedef struct compression {
     mc_meta_layout layout;
     mc_dense dense, expanded, rows, meta;
     mc_sparse24 sparse;
-    int64_t lost;
+    int64_t lost, mended;
     char *values_path, *meta_path, *rows_path;
 } compression;
 
@@ -65,7 +67,7 @@ typedef struct compression {
 
 /* "A:B" into *SPAN: 1:2, or B - 2 of an even B. */
 static bool take_pattern(const char *text, int *span) {
-    int kept, all, length = 0;
+    int kept = 0, all = 0, length = 0;
     if (text == NULL) return true;
     bool whole = strspn(text, "0123456789:") == strlen(text) &&
                  sscanf(text, "%3d:%3d%n", &kept, &all, &length) == 2 && text[length] == '\0';
@@ -105,7 +107,8 @@ static int check_options(compression *c) {
         return cmd_usage("--pattern: '%s' is not 1:2, 2:4, 4:6, 6:8 and so on to 62:64",
                          shown(o->pattern).text);
     if (o->decompress && o->mode != 0) return cmd_usage("compress: --mode goes without --decompress");
-    if (!o->decompress && o->cols >= 0) return cmd_usage("compress: --cols goes with --decompress");
+    if (!o->decompress && (o->cols >= 0 || o->mend))
+        return cmd_usage("compress: --cols and --mend go with --decompress");
     return check_layout(o);
 }
 
@@ -180,17 +183,23 @@ static mc_status make_layout(compression *c, mc_type type, mc_diag *diag) {
                                 o->tile_k > 0 ? o->tile_k : MC_META_TILE_K, &c->layout, diag);
 }
 
-/* Whether the matrix is spread; MC_USAGE and MC_CANNOT for a pattern that TYPE does not have. */
-static mc_status check_pattern(const compression *c, mc_type type, bool *spread, mc_diag *diag) {
+/* MC_USAGE and MC_CANNOT for a pattern that TYPE does not have. */
+static mc_status check_span(mc_type type, int span, mc_diag *diag) {
     mc_sparse24_rule rule;
     int64_t cols;
-    *spread = c->span > SPAN_2_4;
     mc_status status = mc_sparse24_rule_of(type, &rule, diag);
-    if (status != MC_OK || c->span == 0) return status;
-    if (c->span > SPAN_1_2) return mc_slide24_cols(type, c->span, 0, &cols, diag);
+    if (status != MC_OK || span == 0) return status;
+    if (span > SPAN_1_2) return mc_slide24_cols(type, span, 0, &cols, diag);
     if (rule.group == SPAN_1_2) return MC_OK;
     return mc_fail(diag, MC_USAGE, "--pattern 1:2 is that of tf32, not of %s", mc_type_text(type));
 }
+
+static mc_status check_pattern(const compression *c, mc_type type, mc_diag *diag) {
+    mc_diag *why = mc_diag_create();
+    return name_file(c->file, check_span(type, c->span, why), why, diag);
+}
+
+static bool is_spread(const compression *c) { return c->span > SPAN_2_4; }
 
 /* -- There */
 
@@ -200,43 +209,45 @@ static mc_status spread(compression *c, mc_sparse24_mode mode, mc_diag *diag) {
     return mc_slide24_rows(c->dense.type, c->span, c->dense.cols, &c->rows, diag);
 }
 
-static mc_status compress(compression *c, bool is_spread, mc_diag *diag) {
+static mc_status compress(compression *c, mc_diag *diag) {
     mc_sparse24_mode mode = c->options->mode == MODE_PRUNE ? MC_SPARSE24_PRUNE : MC_SPARSE24_STRICT;
     mc_diag *why = mc_diag_create();
-    mc_status status = is_spread ? spread(c, mode, why) : MC_OK;
+    mc_status status = is_spread(c) ? spread(c, mode, why) : MC_OK;
     if (status == MC_OK)
-        status = mc_sparse24_compress(is_spread ? &c->expanded : &c->dense, mode, &c->sparse, why);
+        status = mc_sparse24_compress(is_spread(c) ? &c->expanded : &c->dense, mode, &c->sparse, why);
     c->lost += c->sparse.lost;
     return name_file(c->file, status, why, diag);
 }
 
 static mc_status there(compression *c, mc_diag *diag) {
-    bool is_spread = false;
     mc_status status = make_paths(c, c->options->out, diag);
     if (status == MC_OK) status = check_files(c, diag);
     if (status == MC_OK) status = read_elements(c, c->file, &c->dense, diag);
-    if (status == MC_OK) status = check_pattern(c, c->dense.type, &is_spread, diag);
+    if (status == MC_OK) status = check_pattern(c, c->dense.type, diag);
     if (status == MC_OK) status = make_layout(c, c->dense.type, diag);
-    if (status == MC_OK) status = compress(c, is_spread, diag);
+    if (status == MC_OK) status = compress(c, diag);
     if (status == MC_OK) status = mc_meta_export(&c->sparse, &c->layout, &c->meta, diag);
     if (status != MC_OK) return status;
     const mc_npy_file files[] = {{c->values_path, &c->sparse.values, false},
                                  {c->meta_path, &c->meta, false},
                                  {c->rows_path, &c->rows, true}};
-    return mc_npy_write_all(files, is_spread ? 3 : 2, diag);
+    return mc_npy_write_all(files, is_spread(c) ? 3 : 2, diag);
 }
 
 /* -- Back */
 
 /* Columns of the matrix that was compressed: of A, or where it was spread of A'. */
-static mc_status compressed_cols(compression *c, bool is_spread, mc_diag *diag) {
+static mc_status compressed_cols(compression *c, mc_diag *diag) {
     mc_sparse24_rule rule;
     int64_t given = c->options->cols;
     mc_type type = c->sparse.values.type;
     c->sparse.rows = c->sparse.values.rows;
-    if (given >= 0 && is_spread) return mc_slide24_cols(type, c->span, given, &c->sparse.cols, diag);
+    if (given >= 0 && is_spread(c)) return mc_slide24_cols(type, c->span, given, &c->sparse.cols, diag);
     mc_status status = mc_sparse24_rule_of(type, &rule, diag);
     if (status != MC_OK) return status;
+    if (c->sparse.values.cols > INT32_MAX)
+        return mc_fail(diag, MC_CANNOT, "%" PRId64 " columns of values: at most %d", c->sparse.values.cols,
+                       INT32_MAX);
     int64_t groups = c->sparse.values.cols / (rule.kept * rule.unit);
     c->sparse.cols = given >= 0 ? given : groups * rule.group * rule.unit;
     return MC_OK;
@@ -248,26 +259,26 @@ static int64_t spread_cols(const compression *c) {
     return given >= 0 ? given : c->sparse.cols / (groups * SPAN_2_4) * c->span;
 }
 
-static mc_status decompress(compression *c, bool is_spread, mc_diag *diag) {
+static mc_status decompress(compression *c, mc_diag *diag) {
     mc_diag *why = mc_diag_create();
-    mc_status status = compressed_cols(c, is_spread, why);
+    mc_status status = compressed_cols(c, why);
     if (status == MC_OK) status = mc_meta_import(&c->meta, &c->layout, &c->sparse, why);
+    if (status == MC_OK && c->options->mend) status = mc_sparse24_mend(&c->sparse, &c->mended, why);
     if (status == MC_OK)
-        status = mc_sparse24_decompress(&c->sparse, is_spread ? &c->expanded : &c->dense, why);
-    if (status == MC_OK && is_spread)
+        status = mc_sparse24_decompress(&c->sparse, is_spread(c) ? &c->expanded : &c->dense, why);
+    if (status == MC_OK && is_spread(c))
         status = mc_slide24_collapse(&c->expanded, c->span, spread_cols(c), &c->dense, why);
     return name_file(c->file, status, why, diag);
 }
 
 static mc_status back(compression *c, mc_diag *diag) {
-    bool is_spread = false;
     mc_status status = make_paths(c, c->file, diag);
     if (status == MC_OK) status = check_files(c, diag);
     if (status == MC_OK) status = read_elements(c, c->values_path, &c->sparse.values, diag);
     if (status == MC_OK) status = mc_npy_read_vector(c->meta_path, &c->meta, diag);
-    if (status == MC_OK) status = check_pattern(c, c->sparse.values.type, &is_spread, diag);
+    if (status == MC_OK) status = check_pattern(c, c->sparse.values.type, diag);
     if (status == MC_OK) status = make_layout(c, c->sparse.values.type, diag);
-    if (status == MC_OK) status = decompress(c, is_spread, diag);
+    if (status == MC_OK) status = decompress(c, diag);
     return status == MC_OK ? mc_npy_write(c->options->out, &c->dense, diag) : status;
 }
 
@@ -285,6 +296,7 @@ static const char *layout_text(const compression *c) {
 static void print(const compression *c) {
     printf("shape      %" PRId64 " x %" PRId64 ", %s\n", c->dense.rows, c->dense.cols,
            mc_type_text(c->dense.type));
+    if (c->options->mend) printf("mended     %" PRId64 " codes\n", c->mended);
     if (c->options->decompress) {
         print_array("written", c->options->out, &c->dense);
         return;
@@ -308,8 +320,10 @@ static mc_status print_json(const compression *c, mc_diag *diag) {
                              (json_int_t)c->dense.cols, "type", mc_type_text(c->dense.type), "layout",
                              shown_json(layout_text(c)));
     if (json == NULL) return cmd_print_json(json, diag);
-    if (c->options->decompress) json_object_set_new(json, "out", shown_json(c->options->out));
-    else {
+    if (c->options->decompress) {
+        json_object_set_new(json, "out", shown_json(c->options->out));
+        json_object_set_new(json, "mended", json_integer((json_int_t)c->mended));
+    } else {
         json_object_set_new(json, "pruned", json_integer((json_int_t)c->lost));
         json_object_set_new(json, "values", array_json(c->values_path, &c->sparse.values));
         json_object_set_new(json, "metadata", array_json(c->meta_path, &c->meta));

@@ -301,7 +301,8 @@ static void write_array(FILE *stream, const mc_npy_file *file) {
     char shape[SHAPE_TEXT];
     shape_text(file->dense, file->flat, shape);
     write_header(stream, file->dense->type, shape);
-    for (int64_t row = 0; row < file->dense->rows; row++) write_row(stream, file->dense, row);
+    int64_t rows = file->dense->cols > 0 ? file->dense->rows : 0;
+    for (int64_t row = 0; row < rows; row++) write_row(stream, file->dense, row);
 }
 
 mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag) {

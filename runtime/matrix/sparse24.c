@@ -167,6 +167,30 @@ mc_status mc_sparse24_decompress(const mc_sparse24 *s, mc_dense *out, mc_diag *d
     return status;
 }
 
+/* -- Codes of groups without nonzeros */
+
+static bool is_mendable(const mc_sparse24 *s, const mc_sparse24_rule *rule, int64_t row, int64_t group) {
+    int chosen[MC_SPARSE24_MOST_KEPT], values = rule->kept * rule->unit;
+    if (decode(rule, nibble_get(s->meta.data, row * 2 * s->meta.ld + group), chosen)) return false;
+    for (int i = 0; i < values; i++)
+        if (mc_dense_real(&s->values, row, group * values + i) != 0) return false;
+    return true;
+}
+
+mc_status mc_sparse24_mend(mc_sparse24 *s, int64_t *mended, mc_diag *diag) {
+    mc_sparse24_rule rule;
+    *mended = 0;
+    mc_status status = check(s, &rule, diag);
+    int64_t groups = status == MC_OK ? mc_sparse24_groups(&rule, s->cols) : 0;
+    for (int64_t row = 0; groups > 0 && row < s->rows; row++)
+        for (int64_t group = 0; group < groups; group++) {
+            if (!is_mendable(s, &rule, row, group)) continue;
+            nibble_set(s->meta.data, row * 2 * s->meta.ld + group, CODE_FILL & 15);
+            ++*mended;
+        }
+    return status;
+}
+
 void mc_sparse24_free(mc_sparse24 *s) {
     mc_dense_free(&s->values);
     mc_dense_free(&s->meta);

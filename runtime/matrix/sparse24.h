@@ -50,6 +50,9 @@ MC_API mc_status mc_sparse24_compress(const mc_dense *a, mc_sparse24_mode mode, 
    or, of 1:2, none of the two; for a nonzero beyond the last column; and for arrays whose types or sizes do
    not fit rows and cols. */
 MC_API mc_status mc_sparse24_decompress(const mc_sparse24 *s, mc_dense *out, mc_diag *diag);
+/* Makes 4 of the codes that are none of the six where the values of their groups are all zero: CUTLASS's
+   compressor for sm_90 writes 0 there. *MENDED is their number. MC_FORMAT for sizes that do not fit. */
+MC_API mc_status mc_sparse24_mend(mc_sparse24 *s, int64_t *mended, mc_diag *diag);
 MC_API void mc_sparse24_free(mc_sparse24 *s);
 
 #endif

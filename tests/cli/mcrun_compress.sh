@@ -70,8 +70,8 @@ expect 0 'f32[1][2]' compress f32.npy --out one
 holds one.meta.npy 4e
 expect 0 'tf32[1][2]' compress f32.npy --type tf32 --pattern 1:2 --out one
 holds one.values.npy 0000803f0000803f
-expect 2 '--pattern 1:2 is that of tf32, not of s8' compress w.npy --pattern 1:2 --out no
-expect 1 'f32: one of two elements is kept, and no other pattern' compress f32.npy --pattern 6:8 --out no
+expect 2 'w.npy: --pattern 1:2 is that of tf32, not of s8' compress w.npy --pattern 1:2 --out no
+expect 1 'f32.npy: f32: one of two elements is kept, and no other pattern' compress f32.npy --pattern 6:8 --out no
 
 # Six of eight
 npy six.npy '|i1' '1, 8' '\1\2\3\4\5\6\0\0'
@@ -93,13 +93,18 @@ expect 2 "--pattern: '2:8' is not 1:2, 2:4" compress w.npy --pattern 2:8 --out n
 expect 2 "--pattern: '6:8x' is not 1:2, 2:4" compress w.npy --pattern 6:8x --out no
 expect 2 '--tile-k goes with --layout cutlass-sm90' compress w.npy --tile-k 64 --out no
 expect 2 '--word and --atoms go with --layout table=' compress w.npy --word 16 --out no
-expect 2 '--cols goes with --decompress' compress w.npy --cols 8 --out no
+expect 2 '--cols and --mend go with --decompress' compress w.npy --cols 8 --out no
+expect 2 '--cols and --mend go with --decompress' compress w.npy --mend --out no
 expect 2 '--mode goes without --decompress' compress w --decompress --mode prune --out no
 expect 1 'missing.npy: No such file' compress missing.npy --out no
 expect 1 'missing.values.npy: No such file' compress missing --decompress --out no
 expect 1 'w.npy holds s8, must hold f16' compress w.npy --type f16 --out no
+npy endless.npy '|i1' '4611686018427387904, 0' ''
+expect 1 'endless.npy: ' timeout 20 "$mcrun" compress endless.npy --type s4 --out no
+npy wide.values.npy '|i1' '0, 4611686018427387904' '' && cp endless.npy wide.meta.npy
+expect 1 'wide: 4611686018427387904 columns of values: at most' compress wide --decompress --out no
 npy s16.npy '<i2' '1, 1' '\0\0'
-expect 1 's16: sparse tensor cores have s8' compress s16.npy --out no
+expect 1 's16.npy: s16: sparse tensor cores have s8' compress s16.npy --out no
 cp w.values.npy kept && cp w.values.npy in.values.npy
 expect 2 'would overwrite w.values.npy, which is read' compress w --decompress --out w.values.npy
 expect 2 'would overwrite in.values.npy, which is read' compress in.values.npy --out in
@@ -112,8 +117,10 @@ cp w.values.npy bad.values.npy && npy bad.meta.npy '|u1' '2, 2' '\0224\0104\0344
 expect 0 '' compress bad --decompress --out good.npy
 npy bad.meta.npy '|u1' '2, 2' '\0224\0104\0344\0004'
 expect 0 '' compress bad --decompress --out good.npy
-npy bad.meta.npy '|u1' '2, 2' '\0224\0104\0100\0104'
+npy bad.meta.npy '|u1' '2, 2' '\0224\0104\0340\0104'
 expect 1 'bad: metadata of row 1, group 0 are 0, must be 4, 8, 9, C, D or E' compress bad --decompress --out no
+expect 0 'mended     1 codes' compress bad --decompress --mend --cols 10 --out good.npy
+check 'the zeros come back' cmp w.npy good.npy
 npy bad.meta.npy '|u1' '2, 1' '\0224\0104'
 expect 1 'bad: metadata are 2 x 1 words, must be 2 x 2' compress bad --decompress --out no
 mkdir locked && cp w.npy locked/n.meta.npy && chmod 444 locked/n.meta.npy

@@ -1,4 +1,5 @@
-/* Patterns of 2N - 2 of 2N on tensor cores that keep two of four: A spread, B's rows repeated, the product kept. */
+/* Patterns of 2N - 2 of 2N on tensor cores that keep two of four: A spread, B's rows repeated, the product
+   kept. */
 #include "matrix/random.h"
 #include "matrix/slide24.h"
 #include "scratch.h"
@@ -61,8 +62,8 @@ static void check_product(const mc_dense *a, const mc_dense *spread, int span, m
     mc_dense_free(&b);
 }
 
-/* Every mask: those that are allowed go through strictly, and A' is 2:4, and comes back. Of the others as many
-   are pruned as there are, and full ones are refused. */
+/* Every mask: those that are allowed go through strictly, and A' is 2:4, and comes back. Of the others as
+   many are pruned as there are, and full ones are refused. */
 static void test_masks(mc_type type, int span, int unit, mc_diag *diag) {
     mc_dense all = all_masks(type, span, unit, diag), a = allowed_rows(&all, span, diag), spread, back;
     mc_sparse24 s;
