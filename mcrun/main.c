@@ -6,9 +6,9 @@
 const char cmd_program[] = "mcrun";
 
 /* Behind those of the operators. */
-static const cmd *const commands[] = {&cmd_pack,       &cmd_compile,     &cmd_prune, &cmd_devices,
-                                      &cmd_matrix_gen, &cmd_matrix_info, &cmd_cache, &cmd_records,
-                                      &cmd_tune,       &cmd_plan};
+static const cmd *const commands[] = {&cmd_pack,    &cmd_compile,    &cmd_prune,       &cmd_compress,
+                                      &cmd_devices, &cmd_matrix_gen, &cmd_matrix_info, &cmd_cache,
+                                      &cmd_records, &cmd_tune,       &cmd_plan};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static int print_help(void) {

@@ -52,8 +52,8 @@ typedef struct cmd {
 } cmd;
 
 extern const char cmd_program[]; /* "mcrun": the program defines it */
-extern const cmd cmd_pack, cmd_compile, cmd_prune, cmd_devices, cmd_matrix_gen, cmd_matrix_info, cmd_cache,
-    cmd_records, cmd_tune, cmd_plan;
+extern const cmd cmd_pack, cmd_compile, cmd_prune, cmd_compress, cmd_devices, cmd_matrix_gen, cmd_matrix_info,
+    cmd_cache, cmd_records, cmd_tune, cmd_plan;
 extern const cmd cmd_tune_worker; /* not for people: no help lists it */
 
 /* Reads ARGV by the command's table into OPTIONS, which holds the defaults, and points *OPERANDS at the

@@ -48,7 +48,8 @@ double mc_dense_real(const mc_dense *dense, int64_t row, int64_t col) {
 static mc_status copy_elements(const mc_dense *from, const char *name, mc_dense *to, mc_diag *diag) {
     bool any = mc_type_is_real(to->type);
     int64_t least = any ? 0 : mc_type_min(to->type), most = any ? 0 : mc_type_max(to->type);
-    for (int64_t i = 0; i < from->rows; i++)
+    int64_t rows = from->cols > 0 ? from->rows : 0; /* rows of nothing can be more than can be counted */
+    for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < from->cols; j++) {
             int64_t value = mc_dense_get(from, i, j);
             if (!any && (value < least || value > most))

@@ -52,6 +52,14 @@ MC_API bool mc_is_safetensors(const char *path, size_t *file_length);
 MC_API mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag);
 /* The rows of DENSE, one after another, as a 1-D array. */
 MC_API mc_status mc_npy_write_vector(const char *path, const mc_dense *dense, mc_diag *diag);
+/* Several files: all of them, or on an error none. FLAT: in one dimension. */
+typedef struct mc_npy_file {
+    const char *path;
+    const mc_dense *dense;
+    bool flat;
+} mc_npy_file;
+enum { MC_NPY_MOST_FILES = 4 };
+MC_API mc_status mc_npy_write_all(const mc_npy_file *files, size_t count, mc_diag *diag);
 
 /* Of .npy files mc_dense_read_dims. */
 mc_status mcrt_npy_read_dims(const char *path, mc_dense *dense, mc_dims *dims, mc_diag *diag);

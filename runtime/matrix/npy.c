@@ -1,5 +1,6 @@
 /* NumPy's .npy ("NEP 1, A Simple File Format for NumPy Arrays"): magic, version, header length, the header (a
    Python dict of descr, fortran_order and shape), the data. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,23 +289,69 @@ static void write_row(FILE *stream, const mc_dense *dense, int64_t row) {
         fputc((int)mc_dense_get(dense, row, col) & 255, stream);
 }
 
-static mc_status write_array(const char *path, const char *shape, const mc_dense *dense, mc_diag *diag) {
-    file_output output;
-    mc_status status = file_open(path, &output, diag);
-    if (status != MC_OK) return status;
-    write_header(output.stream, dense->type, shape);
-    for (int64_t row = 0; row < dense->rows; row++) write_row(output.stream, dense, row);
-    return file_commit(&output, diag);
+enum { SHAPE_TEXT = 64 };
+
+/* The header's shape: of FLAT in one dimension. */
+static void shape_text(const mc_dense *dense, bool flat, char shape[SHAPE_TEXT]) {
+    if (flat) snprintf(shape, SHAPE_TEXT, "%" PRId64 ",", dense->rows * dense->cols);
+    else snprintf(shape, SHAPE_TEXT, "%" PRId64 ", %" PRId64, dense->rows, dense->cols);
+}
+
+static void write_array(FILE *stream, const mc_npy_file *file) {
+    char shape[SHAPE_TEXT];
+    shape_text(file->dense, file->flat, shape);
+    write_header(stream, file->dense->type, shape);
+    int64_t rows = file->dense->cols > 0 ? file->dense->rows : 0;
+    for (int64_t row = 0; row < rows; row++) write_row(stream, file->dense, row);
 }
 
 mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag) {
-    char shape[64];
-    snprintf(shape, sizeof shape, "%" PRId64 ", %" PRId64, dense->rows, dense->cols);
-    return write_array(path, shape, dense, diag);
+    return mc_npy_write_all(&(mc_npy_file){path, dense, false}, 1, diag);
 }
 
 mc_status mc_npy_write_vector(const char *path, const mc_dense *dense, mc_diag *diag) {
-    char shape[64];
-    snprintf(shape, sizeof shape, "%" PRId64 ",", dense->rows * dense->cols);
-    return write_array(path, shape, dense, diag);
+    return mc_npy_write_all(&(mc_npy_file){path, dense, true}, 1, diag);
+}
+
+/* Closes outputs that are open; they leave no files. */
+static void drop(file_output *outputs, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        outputs[i].error = ECANCELED;
+        (void)file_commit(&outputs[i], NULL);
+    }
+}
+
+static mc_status open_all(const mc_npy_file *files, size_t count, file_output *outputs, mc_diag *diag) {
+    for (size_t i = 0; i < count; i++) {
+        mc_status status = file_open(files[i].path, &outputs[i], diag);
+        if (status == MC_OK) continue;
+        drop(outputs, i);
+        return status;
+    }
+    return MC_OK;
+}
+
+/* Whether all bytes of FILE are with the system. */
+static bool write_whole(file_output *output, const mc_npy_file *file) {
+    write_array(output->stream, file);
+    if (fflush(output->stream) != 0) output->error = errno;
+    return output->error == 0 && !ferror(output->stream);
+}
+
+mc_status mc_npy_write_all(const mc_npy_file *files, size_t count, mc_diag *diag) {
+    file_output outputs[MC_NPY_MOST_FILES];
+    size_t at = 0;
+    if (count > MC_NPY_MOST_FILES)
+        return mc_fail(diag, MC_USAGE, "%zu files: at most %d", count, MC_NPY_MOST_FILES);
+    mc_status status = open_all(files, count, outputs, diag);
+    if (status != MC_OK) return status;
+    while (at < count && write_whole(&outputs[at], &files[at])) at++;
+    if (at < count) { /* this one says why */
+        drop(outputs, at);
+        drop(outputs + at + 1, count - at - 1);
+        return file_commit(&outputs[at], diag);
+    }
+    for (at = 0; status == MC_OK && at < count; at++) status = file_commit(&outputs[at], diag);
+    drop(outputs + at, count - at);
+    return status;
 }

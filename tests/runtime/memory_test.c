@@ -5,6 +5,8 @@
 #include "matrix/bsr.h"
 #include "matrix/calibrate.h"
 #include "matrix/prune.h"
+#include "matrix/slide24.h"
+#include "matrix/sparse24_layout.h"
 #include "scratch.h"
 
 static long failing_after = -1; /* allocations to go; -1: none fails */
@@ -307,6 +309,29 @@ static mc_status make_errors(void) {
     return status;
 }
 
+/* 2:4 of a matrix that is spread, by a table, and back. */
+static mc_status make_sparse24(void) {
+    static int8_t offsets[] = {1, 0};
+    const mc_dense table = {MC_S8, 1, 2, 2, offsets};
+    mc_meta_layout layout = {0};
+    mc_dense spread, meta = {0}, wide = {0}, back = {0}, rows = {0};
+    mc_sparse24 s = {0};
+    int64_t lost;
+    mc_status status = mc_slide24_expand(&dense, 8, MC_SPARSE24_PRUNE, &spread, &lost, NULL);
+    if (status == MC_OK) status = mc_sparse24_compress(&spread, MC_SPARSE24_STRICT, &s, NULL);
+    if (status == MC_OK) status = mc_meta_layout_table(&table, 8, true, &layout, NULL);
+    if (status == MC_OK) status = mc_meta_export(&s, &layout, &meta, NULL);
+    if (status == MC_OK) status = mc_meta_import(&meta, &layout, &s, NULL);
+    if (status == MC_OK) status = mc_sparse24_decompress(&s, &wide, NULL);
+    if (status == MC_OK) status = mc_slide24_collapse(&wide, 8, dense.cols, &back, NULL);
+    if (status == MC_OK) status = mc_slide24_rows(MC_S8, 8, dense.cols, &rows, NULL);
+    mc_dense *const all[] = {&spread, &meta, &wide, &back, &rows};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) mc_dense_free(all[i]);
+    mc_meta_layout_free(&layout);
+    mc_sparse24_free(&s);
+    return status;
+}
+
 /* LEAST: allocations that the operation makes at least, so that the wrapping is known to work. */
 static const struct {
     const char *name;
@@ -353,6 +378,7 @@ static const struct {
     {"percentile", find_percentile, 2},
     {"least squares", find_least_squares, 2},
     {"errors of a product", make_errors, 14},
+    {"2:4", make_sparse24, 9},
 };
 
 static void test_failing(void) {
