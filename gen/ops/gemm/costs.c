@@ -1,5 +1,5 @@
-/* The costs of the model. They are not fitted: they were read off 576 times of one product, 4096 cubed in four
-   types, on an H100 (docs/measurements.md, 2026-11-27). An H200's are taken to be the same but for its
+/* The costs of the model. They are not fitted: they were read off 576 times of one product, 4096 cubed in
+   four types, on an H100 (docs/measurements.md, 2026-11-27). An H200's are taken to be the same but for its
    memory. */
 #include "ops/gemm/costs.h"
 #include "parts/model.h"
