@@ -222,5 +222,14 @@ typedef struct output_types {
 } output_types;
 mc_status check_product_output(const mc_operator *o, const plan_problem *problem, output_types types,
                                mc_diag *diag);
+/* MC_USAGE where a second scale, C's own scale or its zero point do not go with C's type. */
+mc_status check_product_factors(const plan_problem *problem, mc_diag *diag);
+
+/* -- Random factors of products: `fill` of an operand, as mc_scale_fill */
+
+/* C's own scale: of sums that scales and biases have made numbers. */
+void operand_fill_c_scale(float *scale, int64_t count, mc_value_law law, uint64_t seed);
+/* Scales of tokens, beside scales that suit the sums. */
+void operand_fill_b_scale(float *scale, int64_t count, mc_value_law law, uint64_t seed);
 
 #endif

@@ -258,6 +258,31 @@ mc_status check_product_output(const mc_operator *o, const plan_problem *p, outp
     return status == MC_OK && !rounded ? check_exact(p, diag) : status;
 }
 
+mc_status check_product_factors(const plan_problem *p, mc_diag *diag) {
+    bool integer = !mc_type_is_real(p->out) && p->scale != MC_PER_NONE;
+    bool small = integer || mc_type_bits(p->out) == 8;
+    if (p->b_scale != MC_PER_NONE && p->b_scale != MC_PER_COLUMN)
+        return mc_fail(diag, MC_USAGE, "b_scale must be MC_PER_NONE or by column");
+    if ((!small && p->c_scale != MC_PER_NONE) || (!integer && p->zero != MC_PER_NONE))
+        return mc_fail(diag, MC_USAGE,
+                       "c is %s: c_scale goes with s8, u8, s4, u4, e4m3 and e5m2, zero with the first four",
+                       mc_type_text(p->out));
+    if ((p->c_scale != MC_PER_NONE && p->c_scale != MC_PER_TENSOR) ||
+        (p->zero != MC_PER_NONE && p->zero != MC_PER_TENSOR))
+        return mc_fail(diag, MC_USAGE, "c_scale and zero must be MC_PER_NONE or MC_PER_TENSOR");
+    return MC_OK;
+}
+
+void operand_fill_c_scale(float *scale, int64_t count, mc_value_law law, uint64_t seed) {
+    mc_scale_fill(scale, count, law, seed);
+    for (int64_t i = 0; i < count && law == MC_VALUES_FULL; i++) scale[i] = ldexpf(fabsf(scale[i]), 10);
+}
+
+void operand_fill_b_scale(float *scale, int64_t count, mc_value_law law, uint64_t seed) {
+    mc_scale_fill(scale, count, law, seed);
+    for (int64_t i = 0; i < count && law == MC_VALUES_FULL; i++) scale[i] = ldexpf(scale[i], 12);
+}
+
 /* -- Results */
 
 bool operator_is_exact(const mc_operator *o, const plan_problem *problem) {

@@ -1,5 +1,4 @@
 /* gemm: C[m,n] = A[m,k] B[k,n], all dense. */
-#include <math.h>
 #include <stdlib.h>
 #include "base/memory.h"
 #include "ops/gemm/bounds.h"
@@ -8,18 +7,6 @@
 extern const mc_operator operator_gemm;
 
 enum { A, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C };
-
-/* Of sums that scales and biases have made numbers. */
-static void fill_c_scale(float *scale, int64_t count, mc_value_law law, uint64_t seed) {
-    mc_scale_fill(scale, count, law, seed);
-    for (int64_t i = 0; i < count && law == MC_VALUES_FULL; i++) scale[i] = ldexpf(fabsf(scale[i]), 10);
-}
-
-/* Of tokens, beside scales that suit the sums. */
-static void fill_b_scale(float *scale, int64_t count, mc_value_law law, uint64_t seed) {
-    mc_scale_fill(scale, count, law, seed);
-    for (int64_t i = 0; i < count && law == MC_VALUES_FULL; i++) scale[i] = ldexpf(scale[i], 12);
-}
 
 static const operand_row operands[] = {
     [A] = {.name = "a",
@@ -47,8 +34,14 @@ static const operand_row operands[] = {
               .per = MEMBER_bias,
               .argument = offsetof(mc_args, bias),
               .fill = mc_bias_fill},
-    [B_SCALE] = {.name = "b_scale", .kind = OPERAND_FACTOR, .per = MEMBER_b_scale, .fill = fill_b_scale},
-    [C_SCALE] = {.name = "c_scale", .kind = OPERAND_FACTOR, .per = MEMBER_c_scale, .fill = fill_c_scale},
+    [B_SCALE] = {.name = "b_scale",
+                 .kind = OPERAND_FACTOR,
+                 .per = MEMBER_b_scale,
+                 .fill = operand_fill_b_scale},
+    [C_SCALE] = {.name = "c_scale",
+                 .kind = OPERAND_FACTOR,
+                 .per = MEMBER_c_scale,
+                 .fill = operand_fill_c_scale},
     [ZERO] = {.name = "zero", .kind = OPERAND_FACTOR, .per = MEMBER_zero, .fill = mc_bias_fill},
     [RESIDUAL] = {.name = "residual",
                   .kind = OPERAND_DENSE,
@@ -69,27 +62,12 @@ static const operand_row operands[] = {
 
 /* -- Checks ------------------------------------------------------------------------------------------- */
 
-static mc_status check_factors(const plan_problem *p, mc_diag *diag) {
-    bool integer = !mc_type_is_real(p->out) && p->scale != MC_PER_NONE;
-    bool small = integer || mc_type_bits(p->out) == 8;
-    if (p->b_scale != MC_PER_NONE && p->b_scale != MC_PER_COLUMN)
-        return mc_fail(diag, MC_USAGE, "b_scale must be MC_PER_NONE or by column");
-    if ((!small && p->c_scale != MC_PER_NONE) || (!integer && p->zero != MC_PER_NONE))
-        return mc_fail(diag, MC_USAGE,
-                       "c is %s: c_scale goes with s8, u8, s4, u4, e4m3 and e5m2, zero with the first four",
-                       mc_type_text(p->out));
-    if ((p->c_scale != MC_PER_NONE && p->c_scale != MC_PER_TENSOR) ||
-        (p->zero != MC_PER_NONE && p->zero != MC_PER_TENSOR))
-        return mc_fail(diag, MC_USAGE, "c_scale and zero must be MC_PER_NONE or MC_PER_TENSOR");
-    return MC_OK;
-}
-
 static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *diag) {
     (void)matrix;
     mc_status status = check_product_sides("a", "b", false, problem, diag);
     const output_types types = {.bytes = true, .pairs = true};
     if (status == MC_OK) status = check_product_output(&operator_gemm, problem, types, diag);
-    return status == MC_OK ? check_factors(problem, diag) : status;
+    return status == MC_OK ? check_product_factors(problem, diag) : status;
 }
 
 /* -- The reference -------------------------------------------------------------------------------------- */

@@ -1,22 +1,9 @@
 /* SpMM: C[m,n] = A[m,k] B[k,n], A sparse. */
-#include <math.h>
 #include "ops/operator.h"
 
 extern const mc_operator operator_spmm;
 
 enum { VALUES, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C };
-
-/* Of sums that scales and biases have made numbers. */
-static void fill_c_scale(float *scale, int64_t count, mc_value_law law, uint64_t seed) {
-    mc_scale_fill(scale, count, law, seed);
-    for (int64_t i = 0; i < count && law == MC_VALUES_FULL; i++) scale[i] = ldexpf(fabsf(scale[i]), 10);
-}
-
-/* Of tokens, beside scales that suit the sums. */
-static void fill_b_scale(float *scale, int64_t count, mc_value_law law, uint64_t seed) {
-    mc_scale_fill(scale, count, law, seed);
-    for (int64_t i = 0; i < count && law == MC_VALUES_FULL; i++) scale[i] = ldexpf(scale[i], 12);
-}
 
 static const operand_row operands[] = {
     [VALUES] = {.name = "values",
@@ -43,8 +30,14 @@ static const operand_row operands[] = {
               .per = MEMBER_bias,
               .argument = offsetof(mc_args, bias),
               .fill = mc_bias_fill},
-    [B_SCALE] = {.name = "b_scale", .kind = OPERAND_FACTOR, .per = MEMBER_b_scale, .fill = fill_b_scale},
-    [C_SCALE] = {.name = "c_scale", .kind = OPERAND_FACTOR, .per = MEMBER_c_scale, .fill = fill_c_scale},
+    [B_SCALE] = {.name = "b_scale",
+                 .kind = OPERAND_FACTOR,
+                 .per = MEMBER_b_scale,
+                 .fill = operand_fill_b_scale},
+    [C_SCALE] = {.name = "c_scale",
+                 .kind = OPERAND_FACTOR,
+                 .per = MEMBER_c_scale,
+                 .fill = operand_fill_c_scale},
     [ZERO] = {.name = "zero", .kind = OPERAND_FACTOR, .per = MEMBER_zero, .fill = mc_bias_fill},
     [RESIDUAL] = {.name = "residual",
                   .kind = OPERAND_DENSE,
@@ -74,19 +67,8 @@ static const gradient_row gradients[] = {
     {.of = "residual"},
 };
 
-/* What an SpMM has beside other products. */
-static mc_status check_own_factors(const plan_problem *p, mc_diag *diag) {
-    bool integer = !mc_type_is_real(p->out) && p->scale != MC_PER_NONE;
-    if (p->b_scale != MC_PER_NONE && p->b_scale != MC_PER_COLUMN)
-        return mc_fail(diag, MC_USAGE, "b_scale must be MC_PER_NONE or by column");
-    bool small = integer || mc_type_bits(p->out) == 8;
-    if ((!small && p->c_scale != MC_PER_NONE) || (!integer && p->zero != MC_PER_NONE))
-        return mc_fail(diag, MC_USAGE,
-                       "c is %s: c_scale goes with s8, u8, s4, u4, e4m3 and e5m2, zero with the first four",
-                       mc_type_text(p->out));
-    if ((p->c_scale != MC_PER_NONE && p->c_scale != MC_PER_TENSOR) ||
-        (p->zero != MC_PER_NONE && p->zero != MC_PER_TENSOR))
-        return mc_fail(diag, MC_USAGE, "c_scale and zero must be MC_PER_NONE or MC_PER_TENSOR");
+/* What may lie by columns. */
+static mc_status check_majors(const plan_problem *p, mc_diag *diag) {
     if (p->c_major == MC_MAJOR_COLUMN && mc_type_bytes(p->out) == 0)
         return mc_fail(diag, MC_CANNOT,
                        "c is %s, of which two columns share a byte: c_major must be MC_MAJOR_ROW",
@@ -116,7 +98,8 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
     if (status == MC_OK && problem->given_values) status = check_given(problem, diag);
     const output_types types = {.s64 = true, .bytes = true, .pairs = true};
     if (status == MC_OK) status = check_product_output(&operator_spmm, problem, types, diag);
-    return status == MC_OK ? check_own_factors(problem, diag) : status;
+    if (status == MC_OK) status = check_product_factors(problem, diag);
+    return status == MC_OK ? check_majors(problem, diag) : status;
 }
 
 static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
