@@ -403,6 +403,9 @@ typedef struct mc_plan_config {
     mc_exp exp; /* softmax */
     mc_rule rule;
     bool master; /* both optimise; master: the step is done on a copy of C in f32 */
+    /* gemm: how A lies; lda is at least m where it is COLUMN. As with b_major each execution then launches
+       two kernels, of which the first writes A's rows into the workspace */
+    mc_major a_major;
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no
@@ -449,7 +452,7 @@ MC_API mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_di
    that may overlap in time, of one plan on two streams too, want one each, and those of one stream may share
    one, also those of several plans. What it holds between executions is of no use. 0: none is wanted. With
    b_major COLUMN: B's rows, k times n elements of each product that has a B of its own, n rounded up to 16
-   bytes. */
+   bytes; with a_major COLUMN A's, m times k elements, k rounded up. */
 MC_API size_t mc_plan_workspace(const mc_plan *plan);
 
 /* One operand by its name: where it lies, or, of a factor per tensor, its value. */

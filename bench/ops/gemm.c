@@ -1,5 +1,5 @@
-/* gemm in the bench: of a file's matrix only the shape counts, which is A's; sizes are columns of B. B lies by
-   columns, as kernels have it that are not told otherwise. */
+/* gemm in the bench: of a file's matrix only the shape counts, which is A's; sizes are columns of B. B lies
+   by columns, as kernels have it that are not told otherwise. */
 #include <stdlib.h>
 #include "products.h"
 

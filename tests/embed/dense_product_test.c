@@ -38,7 +38,9 @@ enum { A_SALT = 1, B_SALT = 2, R_SALT = 3 };
 
 static float want(const mc_plan_config *p, int64_t row, int64_t col) {
     int sum = 0;
-    for (int64_t k = 0; k < p->k; k++) sum += value_of(row, k, A_SALT) * value_of(col, k, B_SALT);
+    bool turned = p->a_major == MC_MAJOR_COLUMN;
+    for (int64_t k = 0; k < p->k; k++)
+        sum += value_of(turned ? k : row, turned ? row : k, A_SALT) * value_of(col, k, B_SALT);
     return (float)(sum + (p->residual != MC_RESIDUAL_NONE ? value_of(row, col, R_SALT) : 0));
 }
 
@@ -55,9 +57,12 @@ static void compare(const mc_plan_config *p, mc_address c, int64_t ld) {
 }
 
 static void execute(const mc_plan *plan, const mc_plan_config *p) {
-    int64_t lda = p->lda ? p->lda : p->k, ldb = p->ldb ? p->ldb : p->k, ldc = p->ldc ? p->ldc : p->n;
-    mc_address a = put(p->a, p->m, p->k, lda, A_SALT), b = put(p->b, p->n, p->k, ldb, B_SALT),
-               c = put(p->c, p->m, p->n, ldc, 0), r = put(MC_F32, p->m, p->n, p->n, R_SALT);
+    bool turned = p->a_major == MC_MAJOR_COLUMN;
+    int64_t a_row = turned ? p->m : p->k, lda = p->lda ? p->lda : a_row;
+    int64_t ldb = p->ldb ? p->ldb : p->k, ldc = p->ldc ? p->ldc : p->n;
+    mc_address a = put(p->a, turned ? p->k : p->m, a_row, lda, A_SALT),
+               b = put(p->b, p->n, p->k, ldb, B_SALT), c = put(p->c, p->m, p->n, ldc, 0),
+               r = put(MC_F32, p->m, p->n, p->n, R_SALT);
     const mc_argument list[] = {{.name = "residual", .address = r}};
     const mc_args args = {.size = sizeof args,
                           .a = a,
@@ -65,9 +70,12 @@ static void execute(const mc_plan *plan, const mc_plan_config *p) {
                           .c = c,
                           .list = list,
                           .list_count = p->residual != MC_RESIDUAL_NONE};
-    if (worked("execute", mc_execute(plan, &args, 0, NULL, diag))) compare(p, c, ldc);
-    const mc_address all[] = {a, b, c, r};
-    for (int i = 0; i < 4; i++) mc_memory_destroy(context, all[i]);
+    mc_address room = 0;
+    size_t bytes = mc_plan_workspace(plan);
+    if (bytes > 0) (void)worked("workspace", mc_memory_create(context, bytes, &room, diag));
+    if (worked("execute", mc_execute(plan, &args, room, NULL, diag))) compare(p, c, ldc);
+    const mc_address all[] = {a, b, c, r, room};
+    for (int i = 0; i < 5 - (room == 0); i++) mc_memory_destroy(context, all[i]);
 }
 
 static mc_plan_config problem_of(mc_type side, mc_type out, int64_t m, int64_t n, int64_t k) {
@@ -117,6 +125,12 @@ int main(void) {
     p = problem_of(MC_E4M3, MC_F16, 20, 40, 70);
     p.lda = p.ldb = 80;
     try_plan(p, "lda=80");
+    p = problem_of(MC_F16, MC_F16, 45, 64, 70); /* A's rows are made, whole 16 bytes each */
+    p.a_major = MC_MAJOR_COLUMN, p.ldb = 72;
+    try_plan(p, "lda=72");
+    p = problem_of(MC_S8, MC_S32, 100, 60, 33);
+    p.a_major = MC_MAJOR_COLUMN, p.lda = 111, p.ldb = 48;
+    try_plan(p, "lda=48");
     refuse(problem_of(MC_F16, MC_F16, 64, 64, 100), MC_CANNOT, "lda is 100, not a multiple of the 8");
     refuse(problem_of(MC_F16, MC_S64, 64, 64, 64), MC_CANNOT, "c is s64, an gemm of floats gives");
     refuse(problem_of(MC_TF32, MC_F32, 64, 64, 64), MC_CANNOT, "wgmma does not multiply");

@@ -15,6 +15,7 @@ static const operand_row operands[] = {
            .rows = MEMBER_m,
            .cols = MEMBER_k,
            .ld = MEMBER_lda,
+           .major = MEMBER_a_major,
            .argument = offsetof(mc_args, a)},
     [B] = {.name = "b",
            .kind = OPERAND_DENSE,
@@ -158,7 +159,7 @@ const mc_operator operator_gemm = {
     .spec = "arch = \"sm_90a\"\n",
     .members = HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(scale) | HAS(bias) | HAS(activation) |
                HAS(layout) | HAS(shapes) | HAS(align) | HAS(m) | HAS(n) | HAS(k) | HAS(lda) | HAS(ldb) |
-               HAS(ldc) | HAS(b_scale) | HAS(c_scale) | HAS(zero) | HAS(residual) | HAS(ldr),
+               HAS(ldc) | HAS(b_scale) | HAS(c_scale) | HAS(zero) | HAS(residual) | HAS(ldr) | HAS(a_major),
     .matrix = {.rows = MEMBER_m, .cols = MEMBER_k},
     .size = MEMBER_n,
     .operands = operands,
