@@ -138,6 +138,13 @@ static mc_status compare(bench *t, const host_operands *o, const mc_dense *c) {
 
 static const mc_vsparse no_matrix;
 
+/* Bytes by which the residual may be out of place. */
+static unsigned misplaced(const bench *t, const plan_problem *p) {
+    if (p->residual == MC_RESIDUAL_NONE || mc_kernel_field(t->kernel, "align") >= 16) return 0;
+    unsigned element = (unsigned)mc_type_bytes((mc_type)p->residual), align = p->align;
+    return align > element ? align : element;
+}
+
 static mc_status try_shape(bench *t, const shape *s) {
     mc_dense c = {0};
     plan_problem whole;
@@ -149,6 +156,7 @@ static mc_status try_shape(bench *t, const shape *s) {
         run.operands.inputs[i] = t->inputs[i].data ? &t->inputs[i] : NULL;
         run.operands.factors[i] = t->factors[i];
     }
+    run.offsets[RESIDUAL] = misplaced(t, &t->problem);
     t->device = t->devices[t->runs++ % SCHEDULES];
     if (status == MC_OK) status = plan_problem_measure(t->kernel, &run.operands, run.ld, &whole, t->diag);
     if (status == MC_OK) status = mc_operator_run(t->device, t->kernel, NULL, &run, NULL, &c, t->diag);
@@ -293,6 +301,13 @@ static void outputs(bench *t) {
                                   {"out", {"s32"}},
                                   {"store", {"tensor", "pairs", "single"}},
                                   {"tile_n", {"64"}}};
+    static const choice shifted[] = {{"align", {"4", "1"}},
+                                     {"residual", {"f32", "f16", "bf16"}},
+                                     {"store", {"tensor", "single"}},
+                                     {"out", {"f16", "f32"}},
+                                     {"tile_n", {"64"}},
+                                     {"stages", {"2"}}};
+    TRY(t, 5, shifted);
     TRY(t, 53, reals);
     TRY(t, 29, bytes);
     TRY(t, 3, fours);

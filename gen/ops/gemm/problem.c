@@ -4,6 +4,11 @@
 #include "ops/gemm/fields.h"
 #include <stdio.h>
 
+const char *const gemm_out_names[] = {"s32", "f16", "bf16", "f32",  "s8", "u8",
+                                      "s4",  "u4",  "e4m3", "e5m2", NULL};
+static const out_element out_elements[] = {OUT_S32, OUT_F16, OUT_BF16, OUT_F32,  OUT_S8,
+                                           OUT_U8,  OUT_S4,  OUT_U4,   OUT_E4M3, OUT_E5M2};
+
 /* -- Checks ------------------------------------------------------------------------------------------- */
 
 static const out_fields output_fields = {.out = F_OUT,
@@ -42,7 +47,7 @@ static gemm_side side_of(int64_t word) {
 
 static out_kind output_of(const int64_t *point) {
     static const out_per bias_of[] = {OUT_PER_NONE, OUT_PER_ROW, OUT_PER_COLUMN};
-    return (out_kind){.element = (out_element)point[F_OUT],
+    return (out_kind){.element = out_elements[point[F_OUT]],
                       .scale = (out_per)point[F_SCALE],
                       .bias = bias_of[point[F_BIAS]],
                       .act = (out_act)point[F_ACT],

@@ -5,7 +5,7 @@
 #include "parts/output.h"
 #include "parts/side.h"
 
-/* A side: its type's name, and bytes of an element. */
+/* A side: its type's name, and bits of an element. */
 typedef struct gemm_side {
     const char *name;
     int bits;
@@ -20,6 +20,10 @@ typedef struct gemm_problem {
     int64_t m, n, k, lda, ldb, ldc, ldr;
     char c_doc[OUT_TEXT]; /* what the contract says of C */
 } gemm_problem;
+
+/* The names of C's types, for the field: NULL-terminated; and the usual one, "f16". */
+extern const char *const gemm_out_names[];
+enum { GEMM_STANDARD_OUT = 1 };
 
 /* Derives the problem from a point, and complains of what no solver can do. */
 gemm_problem gemm_problem_of(const int64_t *point, mc_complaints *complaints);

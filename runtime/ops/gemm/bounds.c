@@ -11,27 +11,30 @@
  *   the sum so far, cut twice    2 s 2^-13 A, plus its part of P: 2^-13 P.
  *
  * Let E be the sum of both. A is at most P + E, and at first E is at most P + 2^-13 P + 2 s 2^-13 A, which
- * gives A. The reference's own sum is in f32, whose error is far less than 2^-13 P. */
+ * gives A. The reference's own sums, and P, are added up in f32, one after another: each may be off by
+ * k 2^-23 P. An infinity or a NaN counts as 0 in P: the result is then the same whatever is added first. */
 #include "ops/gemm/bounds.h"
 #include <math.h>
 #include "base/real.h"
 
 enum { STEP = 32 };
-static const double unit = 0x1p-13;
+static const double unit = 0x1p-13, reference_unit = 0x1p-23;
 
 void gemm_take_magnitudes(mc_dense *dense) {
-    const int64_t least = dense->type == MC_E4M3 ? 0x08 : 0x04; /* the least normal number */
+    const bool finite = dense->type == MC_E4M3; /* it has no infinities */
+    const int64_t least = finite ? 0x08 : 0x04, special = finite ? 0x7f : 0x7c;
     for (int64_t i = 0; i < dense->rows; i++)
         for (int64_t j = 0; j < dense->cols; j++) {
             int64_t magnitude = mc_dense_get(dense, i, j) & 0x7f;
+            if (magnitude >= special) magnitude = 0;
             mc_dense_set(dense, i, j, magnitude && magnitude < least ? least : magnitude);
         }
 }
 
 /* Where the sum may be INFINITY, or is one, it is INFINITY. */
 static double bound_of(double p, double steps) {
-    double largest = 2 * p * (1 + unit) / (1 - 2 * steps * unit), error = INFINITY;
     if (2 * steps * unit >= 1) return INFINITY;
+    double largest = 2 * p * (1 + unit) / (1 - 2 * steps * unit), error = INFINITY;
     for (int i = 0; i < 2; i++) {
         double products = fmin(p, STEP * unit * (p + steps * largest));
         error = products + unit * (2 * p + 2 * steps * largest);
@@ -41,8 +44,10 @@ static double bound_of(double p, double steps) {
 }
 
 void gemm_bound_bytes(mc_dense *magnitudes, int64_t terms) {
-    double steps = ceil((double)terms / STEP);
+    double steps = ceil((double)terms / STEP), rounding = (double)terms * reference_unit;
     float *p = magnitudes->data;
-    for (int64_t i = 0; i < magnitudes->rows * magnitudes->ld; i++)
-        p[i] = nextafterf((float)bound_of(p[i], steps), INFINITY);
+    for (int64_t i = 0; i < magnitudes->rows * magnitudes->ld; i++) {
+        double most = p[i] * (1 + rounding);
+        p[i] = nextafterf((float)(bound_of(most, steps) + rounding * most), INFINITY);
+    }
 }

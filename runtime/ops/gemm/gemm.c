@@ -68,6 +68,8 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
     mc_status status = check_product_sides("a", "b", false, problem, diag);
     const output_types types = {.bytes = true, .pairs = true};
     if (status == MC_OK) status = check_product_output(&operator_gemm, problem, types, diag);
+    if (status == MC_OK && problem->m > 0 && problem->n > 0 && problem->k == 0)
+        status = mc_fail(diag, MC_CANNOT, "k is 0, and there are kernels for 1 and more");
     return status == MC_OK ? check_product_factors(problem, diag) : status;
 }
 

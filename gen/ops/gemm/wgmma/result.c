@@ -48,7 +48,7 @@ static out_residual residual_of(const wgmma_kernel *g) {
     if (p->output.residual == OUT_NO_ADDEND) return (out_residual){0};
     return (out_residual){.array = load_array(g->b, "residual"),
                           .ld = leading(g->b, "ldr", p->ldr),
-                          .load = run_store(g),
+                          .load = wgmma_residual_load(g->plan),
                           .count = RUN};
 }
 

@@ -7,6 +7,12 @@
 #include "parts/tensor_copy.h"
 #include <stdio.h>
 
+/* Loads are as wide as addresses and rows allow. */
+int wgmma_residual_load(const wgmma_plan *plan) {
+    int bytes = out_residual_bytes(&plan->problem.output);
+    return plan->store != WGMMA_SINGLE && plan->problem.align >= 2 * bytes ? 2 : 1;
+}
+
 static int out_bytes_of(const wgmma_plan *plan) { return out_element_bytes(plan->problem.output.element); }
 
 /* -- Checks ------------------------------------------------------------------------------------------- */
@@ -15,10 +21,11 @@ static int out_bytes_of(const wgmma_plan *plan) { return out_element_bytes(plan-
 static void check_types(const int64_t *point, wgmma_plan *plan, mc_complaints *complaints) {
     const gemm_problem *p = &plan->problem;
     plan->form = wgmma_form_of(p->lhs.name, p->rhs.name, p->lhs.integer ? "s32" : "f32");
-    bool rounded = strcmp(p->lhs.name, "tf32") == 0;
-    if (!plan->form || rounded)
-        complain(complaints, F_LHS, "wgmma does not multiply \"%s\" by \"%s\"%s", p->lhs.name, p->rhs.name,
-                 rounded ? " as tf32 is rounded here: it cuts off what is too long" : "");
+    if (!plan->form)
+        complain(complaints, F_LHS, "wgmma does not multiply \"%s\" by \"%s\"", p->lhs.name, p->rhs.name);
+    else if (strcmp(p->lhs.name, "tf32") == 0)
+        complain(complaints, F_LHS,
+                 "values of \"tf32\" are rounded before they are multiplied, which wgmma does not do");
     if (!plan->form) plan->form = wgmma_form_of("f16", "f16", "f32");
     if (p->b_rows && plan->form->bytes != 2)
         complain(complaints, F_LAYOUT,
@@ -56,8 +63,31 @@ static void check_store(wgmma_plan *plan, mc_complaints *complaints) {
     if (plan->store == WGMMA_PAIRS && plan->problem.align < 2 * bytes)
         complain(complaints, F_STORE, "\"pairs\" wants C at multiples of %d bytes: align = %d", 2 * bytes,
                  plan->problem.align);
-    if (bytes > WORD)
-        complain(complaints, F_OUT, "\"%s\": sums are s32", out_element_name(plan->problem.output.element));
+}
+
+static void check_multiple(int field, int64_t value, int64_t multiple, mc_complaints *complaints) {
+    if (value != MC_OPEN && multiple > 1 && value % multiple)
+        complain(complaints, field, "%lld is not a multiple of %lld, which this kernel wants",
+                 (long long)value, (long long)multiple);
+}
+
+/* Elements that n and ldc, and ldr, are multiples of. */
+static int64_t c_multiple(const wgmma_plan *plan) {
+    int bytes = out_bytes_of(plan);
+    if (plan->store == WGMMA_TENSOR) return bytes ? MC_TENSOR_MAP_ALIGN / bytes : 1;
+    return plan->store == WGMMA_PAIRS ? 2 : out_least_store(plan->problem.output.element);
+}
+static int64_t residual_multiple(const wgmma_plan *plan) { return wgmma_residual_load(plan); }
+
+/* What a spec fixes is what the contract asks for. */
+static void check_fixed(const wgmma_plan *plan, mc_complaints *complaints) {
+    const gemm_problem *p = &plan->problem;
+    int64_t unit = MC_TENSOR_MAP_ALIGN / plan->form->bytes;
+    check_multiple(F_LDA, p->lda, unit, complaints);
+    check_multiple(F_LDB, p->ldb, unit, complaints);
+    check_multiple(F_N, p->n, plan->store == WGMMA_SINGLE ? 1 : c_multiple(plan), complaints);
+    check_multiple(F_LDC, p->ldc, c_multiple(plan), complaints);
+    check_multiple(F_LDR, p->ldr, residual_multiple(plan), complaints);
 }
 
 static void check_room(const int64_t *point, const wgmma_plan *plan, mc_complaints *complaints) {
@@ -85,6 +115,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
     check_types(point, plan, complaints);
     check_tile(plan, complaints);
     check_store(plan, complaints);
+    check_fixed(plan, complaints);
     check_room(point, plan, complaints);
 }
 
@@ -128,14 +159,19 @@ static void add_c_map(const wgmma_plan *plan, mc_contract *c) {
                               .element_bytes = (unsigned)(bytes ? bytes : 1),
                               .per_byte = 1};
     add_map(c, map, plan->problem.c_doc);
-    add_multiple(c, "n", MC_TENSOR_MAP_ALIGN, bytes ? bytes : 1);
-    add_multiple(c, "ldc", MC_TENSOR_MAP_ALIGN, bytes ? bytes : 1);
 }
 
-static void add_pairs(const wgmma_plan *plan, mc_contract *c) {
-    if (plan->store != WGMMA_PAIRS) return;
-    add_constraint(c, (mc_constraint){"n", 2, 0, NULL});
-    add_constraint(c, (mc_constraint){"ldc", 2, 0, NULL});
+/* What n and rows of C and the residual are multiples of; and m and n end before the last tile would leave
+   s32. */
+static void add_c_shapes(const wgmma_plan *plan, mc_contract *c) {
+    static const char why[] = "a tile's last row and column are counted in s32";
+    int64_t columns = c_multiple(plan), added = residual_multiple(plan);
+    unsigned n = plan->store == WGMMA_SINGLE ? 0 : (unsigned)columns;
+    add_constraint(c, (mc_constraint){"m", 0, INT32_MAX - plan->tile_m + 1, why});
+    add_constraint(c, (mc_constraint){"n", n > 1 ? n : 0, INT32_MAX - plan->tile_n + 1, why});
+    if (columns > 1) add_constraint(c, (mc_constraint){"ldc", (unsigned)columns, 0, NULL});
+    if (plan->problem.output.residual != OUT_NO_ADDEND && added > 1)
+        add_constraint(c, (mc_constraint){"ldr", (unsigned)added, 0, NULL});
 }
 
 static void contract(const void *data, mc_contract *c) {
@@ -149,9 +185,7 @@ static void contract(const void *data, mc_contract *c) {
     add_operand_map(plan, false, c);
     add_operand_map(plan, true, c);
     if (tensor) add_c_map(plan, c);
-    add_pairs(plan, c);
-    if (p->output.residual != OUT_NO_ADDEND && plan->store != WGMMA_SINGLE)
-        add_constraint(c, (mc_constraint){"ldr", 2, 0, NULL});
+    add_c_shapes(plan, c);
     gemm_add_sums(p, c);
     c->shared_dynamic = (unsigned)wgmma_shared_bytes(plan);
     c->grid[0] = (mc_grid_axis){"m", plan->tile_m};

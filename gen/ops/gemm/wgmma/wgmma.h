@@ -41,6 +41,8 @@ int wgmma_stage_bytes(const wgmma_plan *plan);
 int wgmma_slot_bytes(const wgmma_plan *plan);
 int wgmma_shared_bytes(const wgmma_plan *plan);
 static inline int wgmma_consumer_warps(const wgmma_plan *plan) { return plan->consumers * WARPGROUP_WARPS; }
+/* Columns of the residual that a load takes: 1 or 2. */
+int wgmma_residual_load(const wgmma_plan *plan);
 /* Whether a register of sums has two f16. */
 bool wgmma_has_halves(const wgmma_plan *plan);
 
