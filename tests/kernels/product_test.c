@@ -327,6 +327,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < SCHEDULES; i++)
         if (mc_device_open(argc == 4 ? argv[3] : schedules[i], &t.devices[i], t.diag) != MC_OK) {
             printf("SKIPPED: %s\n", mc_diag_text(t.diag));
+            mc_diag_destroy(t.diag);
             return argc == 4 ? SKIPPED : 2;
         }
     t.spec = argv[1];
