@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/real.h"
-#include "operation.h"
 #include "products.h"
-#include "race_state.h"
 
 static problem_shape shape(const mc_vsparse *a, int64_t size) {
     return (problem_shape){a->rows, size, a->cols};

@@ -1,6 +1,6 @@
 /* The sum that an mma.sync, or a wgmma, of floats gives for an element of D, to the bit, as an H200 (sm_90)
  * computes it. The PTX ISA leaves that open. What is known comes from experiments, which
- * tests/sim/conformance records; docs/floats.md has the rules, and docs/simulator.md those of narrower types
+ * tests/sim/conformance records; docs/floats.md has the rules, docs/simulator.md those of narrower types
  * and of wgmma. The simulator has a version of its own: neither uses the other's, so that they can
  * disagree. */
 #ifndef MCRT_MMA_SUM_H
@@ -23,7 +23,7 @@ enum { MMA_MOST_PRODUCTS = 32 };
 uint32_t mma_sum(const mma_form *form, const uint32_t *a, const uint32_t *b, uint32_t c);
 
 /* The same of a wgmma, which has as many products: all of them are added in one step, and floats of 8 bits
-   with fewer bits (docs/floats.md). */
+   with fewer bits (docs/gemm.md). */
 uint32_t wgmma_sum(const mma_form *form, const uint32_t *a, const uint32_t *b, uint32_t c);
 
 /* The mma that multiplies most values of A by values of B at once; false: there is none. */

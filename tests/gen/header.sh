@@ -49,6 +49,8 @@ expect 0 "" "$mcgen" --header --name k --set m=64 --set n=256 spmm_l8r8 -o kerne
 says 'k_GRID_X(64) == 8'
 expect 0 "" "$mcgen" --header --name k spmm_l8r8_tiled -o kernel.h
 says 'k_LDB_MULTIPLE == 16' 'k_MAP_b_map_BOX_ROWS > 0'
+expect 0 "" "$mcgen" --header --name k gemm_f16 -o kernel.h
+says 'k_GRID_X(1, 1) == 1' 'k_GRID_X(128, 257) == 2' 'k_GRID_X(129, 257) == 4' 'k_GRID_X(4096, 4096) == 512' 'k_GRID_Y == 1' 'k_N_MULTIPLE == 8'
 strange='a "what??<\.lua'
 printf 'op = "spmm"\n' >"$strange"
 expect 0 "" "$mcgen" --header --name k "$strange" -o kernel.h

@@ -10,24 +10,11 @@ static const mc_cost costs[] = {
 #undef X
 };
 
-static const gemm_costs h100 = {.launch = 3.0,
-                                .tile = 0.6,
-                                .product = 0.086,
-                                .latency = 1.05,
-                                .fill = 0.0112,
-                                .tensor = 0.05,
-                                .pairs = 0.17,
-                                .single = 0.45,
-                                .memory = 0.42},
-                        h200 = {.launch = 3.0,
-                                .tile = 0.6,
-                                .product = 0.086,
-                                .latency = 1.05,
-                                .fill = 0.0112,
-                                .tensor = 0.05,
-                                .pairs = 0.17,
-                                .single = 0.45,
-                                .memory = 0.309};
+#define HOPPER                                                                                               \
+    .launch = 3.0, .tile = 0.6, .product = 0.086, .latency = 1.05, .fill = 0.0112, .tensor = 0.05,           \
+    .pairs = 0.17, .single = 0.45
+
+static const gemm_costs h200 = {HOPPER, .memory = 0.309}, h100 = {HOPPER, .memory = 0.42};
 
 const mc_cost_table gemm_cost_table = {
     .costs = costs,

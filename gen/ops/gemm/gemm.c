@@ -5,17 +5,10 @@
      wgmma    tensor copies into a pipeline in shared memory, from which warpgroups multiply (sm_90a)
 
    What all share is problem.[ch]. */
-#include "mc_element.h"
 #include "ops/gemm/costs.h"
 #include "ops/gemm/fields.h"
 #include "ops/gemm/problem.h"
 #include "ops/gemm/solvers.h"
-#include "ops/gemm/wgmma/wgmma.h"
-
-/* The word "f16". */
-#define NO(...)
-#define SIDE(name, text, bits, kind, is_signed, place) SIDE_##name = place,
-enum { MC_ELEMENT_LIST(MC_ELEMENT_SIDE, ) GEMM_STANDARD_SIDE = SIDE_F16 };
 
 /* clang-format off */
 static const mc_field fields[] = {

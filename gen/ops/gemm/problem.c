@@ -2,6 +2,7 @@
    contract. */
 #include "ops/gemm/problem.h"
 #include "ops/gemm/fields.h"
+#include "parts/integer/integer.h"
 #include <stdio.h>
 
 const char *const gemm_out_names[] = {"s32", "f16", "bf16", "f32",  "s8", "u8",
@@ -42,7 +43,7 @@ static void check_shapes(const gemm_problem *p, mc_complaints *complaints) {
 /* -- Problem ------------------------------------------------------------------------------------------ */
 
 static gemm_side side_of(int64_t word) {
-    return (gemm_side){side_type_names[word], side_value_bits((int)word), side_is_integer((int)word)};
+    return (gemm_side){(int)word, side_type_names[word], side_is_integer((int)word)};
 }
 
 static out_kind output_of(const int64_t *point) {
@@ -106,17 +107,14 @@ void gemm_add_shapes(const gemm_problem *p, bool with_c, mc_contract *c) {
         add_shape(c, "ldr", p->ldr, "elements from one row of the residual to the next");
 }
 
-static int64_t largest_magnitude(const gemm_side *side) {
-    return side->name[0] == 's' ? (int64_t)1 << (side->bits - 1) : ((int64_t)1 << side->bits) - 1;
-}
-
 void gemm_add_sums(const gemm_problem *p, mc_contract *c) {
     if (!p->lhs.integer) return;
-    int64_t product = largest_magnitude(&p->lhs) * largest_magnitude(&p->rhs);
+    digit_span product =
+        span_of_product(span_of_side(digit_sides[p->lhs.type]), span_of_side(digit_sides[p->rhs.type]));
     c->sums = (mc_sums){.lhs = p->lhs.name,
                         .rhs = p->rhs.name,
-                        .largest_product = product,
-                        .bound = INT32_MAX / product,
+                        .largest_product = span_magnitude(product),
+                        .bound = span_terms_in_s32(product),
                         .products = "products",
                         .k = p->k};
     if (p->k == MC_OPEN) add_constraint(c, (mc_constraint){"k", 0, c->sums.bound, SUMS_ARE_EXACT});

@@ -5,10 +5,9 @@
 #include "parts/output.h"
 #include "parts/side.h"
 
-/* A side: its type's name, and bits of an element. */
 typedef struct gemm_side {
+    int type; /* the word of side_type_names */
     const char *name;
-    int bits;
     bool integer;
 } gemm_side;
 

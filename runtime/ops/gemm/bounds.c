@@ -15,7 +15,6 @@
  * k 2^-23 P. An infinity or a NaN counts as 0 in P: the result is then the same whatever is added first. */
 #include "ops/gemm/bounds.h"
 #include <math.h>
-#include "base/real.h"
 
 enum { STEP = 32 };
 static const double unit = 0x1p-13, reference_unit = 0x1p-23;

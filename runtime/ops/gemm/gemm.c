@@ -1,5 +1,4 @@
 /* gemm: C[m,n] = A[m,k] B[k,n], all dense. */
-#include <stdlib.h>
 #include "base/memory.h"
 #include "ops/gemm/bounds.h"
 #include "ops/operator.h"

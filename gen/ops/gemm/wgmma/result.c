@@ -109,7 +109,6 @@ static void convert(wgmma_result *r, const out_run *run) {
 static void take_row(wgmma_result *r, int half) {
     const wgmma_row *row = &r->rows[half];
     r->writer.in_rows = row->inside, r->writer.at = row->c_at, r->writer.residual.at = row->residual_at;
-    if (!r->writer.columns.clamp) r->writer.guard = row->inside;
 }
 
 /* Where the lane's rows are: of C, and of the residual. */

@@ -3,7 +3,6 @@
 #include "ops/gemm/solvers.h"
 #include "ops/gemm/wgmma/wgmma.h"
 #include "parts/emit.h"
-#include "parts/fragment.h"
 #include "parts/tensor_copy.h"
 #include <stdio.h>
 
@@ -14,6 +13,11 @@ int wgmma_residual_load(const wgmma_plan *plan) {
 }
 
 static int out_bytes_of(const wgmma_plan *plan) { return out_element_bytes(plan->problem.output.element); }
+/* The same of a C that tensor copies store; 1 for elements that share a byte, which they do not store. */
+static int tensor_bytes_of(const wgmma_plan *plan) {
+    int bytes = out_bytes_of(plan);
+    return bytes > 0 ? bytes : 1;
+}
 
 /* -- Checks ------------------------------------------------------------------------------------------- */
 
@@ -71,23 +75,21 @@ static void check_multiple(int field, int64_t value, int64_t multiple, mc_compla
                  (long long)value, (long long)multiple);
 }
 
-/* Elements that n and ldc, and ldr, are multiples of. */
+/* Elements of which rows of A and B are multiples; and those of C, and n. */
+static int64_t operand_multiple(const wgmma_plan *plan) { return MC_TENSOR_MAP_ALIGN / plan->form->bytes; }
 static int64_t c_multiple(const wgmma_plan *plan) {
-    int bytes = out_bytes_of(plan);
-    if (plan->store == WGMMA_TENSOR) return bytes ? MC_TENSOR_MAP_ALIGN / bytes : 1;
-    return plan->store == WGMMA_PAIRS ? 2 : out_least_store(plan->problem.output.element);
+    if (plan->store != WGMMA_TENSOR) return plan->store == WGMMA_PAIRS ? 2 : 1;
+    return MC_TENSOR_MAP_ALIGN / tensor_bytes_of(plan);
 }
-static int64_t residual_multiple(const wgmma_plan *plan) { return wgmma_residual_load(plan); }
 
 /* What a spec fixes is what the contract asks for. */
 static void check_fixed(const wgmma_plan *plan, mc_complaints *complaints) {
     const gemm_problem *p = &plan->problem;
-    int64_t unit = MC_TENSOR_MAP_ALIGN / plan->form->bytes;
-    check_multiple(F_LDA, p->lda, unit, complaints);
-    check_multiple(F_LDB, p->ldb, unit, complaints);
-    check_multiple(F_N, p->n, plan->store == WGMMA_SINGLE ? 1 : c_multiple(plan), complaints);
+    check_multiple(F_LDA, p->lda, operand_multiple(plan), complaints);
+    check_multiple(F_LDB, p->ldb, operand_multiple(plan), complaints);
+    check_multiple(F_N, p->n, c_multiple(plan), complaints);
     check_multiple(F_LDC, p->ldc, c_multiple(plan), complaints);
-    check_multiple(F_LDR, p->ldr, residual_multiple(plan), complaints);
+    check_multiple(F_LDR, p->ldr, wgmma_residual_load(plan), complaints);
 }
 
 static void check_room(const int64_t *point, const wgmma_plan *plan, mc_complaints *complaints) {
@@ -121,11 +123,6 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
 
-/* A shape is a multiple of what BYTES hold, of elements of ELEMENT bytes. */
-static void add_multiple(mc_contract *c, const char *shape, int bytes, int element) {
-    if (bytes > element) add_constraint(c, (mc_constraint){shape, (unsigned)(bytes / element), 0, NULL});
-}
-
 static void add_operand_map(const wgmma_plan *plan, bool is_b, mc_contract *c) {
     const gemm_problem *p = &plan->problem;
     shared_tile tile = is_b ? wgmma_rhs(plan) : wgmma_lhs(plan);
@@ -142,11 +139,11 @@ static void add_operand_map(const wgmma_plan *plan, bool is_b, mc_contract *c) {
                               .element_bytes = (unsigned)tile.bytes,
                               .per_byte = 1};
     add_map(c, map, is_b ? p->b_rows ? "B, [k][ldb]" : "B, [n][ldb]" : "A, [m][lda]");
-    add_multiple(c, map.ld, MC_TENSOR_MAP_ALIGN, tile.bytes);
+    add_constraint(c, (mc_constraint){map.ld, (unsigned)operand_multiple(plan), 0, NULL});
 }
 
 static void add_c_map(const wgmma_plan *plan, mc_contract *c) {
-    int bytes = out_bytes_of(plan), span = store_span(plan->tile_n, bytes ? bytes : 1);
+    int bytes = tensor_bytes_of(plan), span = store_span(plan->tile_n, bytes);
     const mc_map_param map = {.param = "c_map",
                               .array = "c",
                               .type = "out",
@@ -154,24 +151,26 @@ static void add_c_map(const wgmma_plan *plan, mc_contract *c) {
                               .cols = "n",
                               .ld = "ldc",
                               .box_rows = STORE_ROWS,
-                              .box_cols = (unsigned)(span / (bytes ? bytes : 1)),
+                              .box_cols = (unsigned)(span / bytes),
                               .swizzle = (unsigned)span,
-                              .element_bytes = (unsigned)(bytes ? bytes : 1),
+                              .element_bytes = (unsigned)bytes,
                               .per_byte = 1};
     add_map(c, map, plan->problem.c_doc);
 }
+
+/* A multiple of 1 is none. */
+static unsigned multiple_of(int64_t elements) { return elements > 1 ? (unsigned)elements : 0; }
 
 /* What n and rows of C and the residual are multiples of; and m and n end before the last tile would leave
    s32. */
 static void add_c_shapes(const wgmma_plan *plan, mc_contract *c) {
     static const char why[] = "a tile's last row and column are counted in s32";
-    int64_t columns = c_multiple(plan), added = residual_multiple(plan);
-    unsigned n = plan->store == WGMMA_SINGLE ? 0 : (unsigned)columns;
+    unsigned columns = multiple_of(c_multiple(plan)), added = multiple_of(wgmma_residual_load(plan));
+    bool adds = plan->problem.output.residual != OUT_NO_ADDEND;
     add_constraint(c, (mc_constraint){"m", 0, INT32_MAX - plan->tile_m + 1, why});
-    add_constraint(c, (mc_constraint){"n", n > 1 ? n : 0, INT32_MAX - plan->tile_n + 1, why});
-    if (columns > 1) add_constraint(c, (mc_constraint){"ldc", (unsigned)columns, 0, NULL});
-    if (plan->problem.output.residual != OUT_NO_ADDEND && added > 1)
-        add_constraint(c, (mc_constraint){"ldr", (unsigned)added, 0, NULL});
+    add_constraint(c, (mc_constraint){"n", columns, INT32_MAX - plan->tile_n + 1, why});
+    add_constraint(c, (mc_constraint){"ldc", columns, 0, NULL});
+    if (adds) add_constraint(c, (mc_constraint){"ldr", added, 0, NULL});
 }
 
 static void contract(const void *data, mc_contract *c) {
