@@ -109,13 +109,6 @@ void gemm_add_shapes(const gemm_problem *p, bool with_c, mc_contract *c) {
 
 void gemm_add_sums(const gemm_problem *p, mc_contract *c) {
     if (!p->lhs.integer) return;
-    digit_span product =
-        span_of_product(span_of_side(digit_sides[p->lhs.type]), span_of_side(digit_sides[p->rhs.type]));
-    c->sums = (mc_sums){.lhs = p->lhs.name,
-                        .rhs = p->rhs.name,
-                        .largest_product = span_magnitude(product),
-                        .bound = span_terms_in_s32(product),
-                        .products = "products",
-                        .k = p->k};
+    c->sums = sums_of_sides(digit_sides[p->lhs.type], digit_sides[p->rhs.type], p->k);
     if (p->k == MC_OPEN) add_constraint(c, (mc_constraint){"k", 0, c->sums.bound, SUMS_ARE_EXACT});
 }

@@ -85,6 +85,8 @@ digit_span span_of_product(digit_span a, digit_span b);
 int64_t span_magnitude(digit_span span);
 /* How many terms a sum may have that stays in s32, wherever in TERM they lie. */
 int64_t span_terms_in_s32(digit_span term);
+/* What a contract says of sums in s32 of products of LHS and RHS, K of them (MC_OPEN: any number). */
+mc_sums sums_of_sides(digit_side lhs, digit_side rhs, int64_t k);
 
 /* -- 4-bit values as bytes ---------------------------------------------------------------------------- */
 

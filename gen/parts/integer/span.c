@@ -31,3 +31,13 @@ int64_t span_terms_in_s32(digit_span term) {
     int64_t down = term.low < 0 ? INT32_MIN / term.low : INT64_MAX;
     return least(up, down);
 }
+
+mc_sums sums_of_sides(digit_side lhs, digit_side rhs, int64_t k) {
+    digit_span product = span_of_product(span_of_side(lhs), span_of_side(rhs));
+    return (mc_sums){.lhs = lhs.name,
+                     .rhs = rhs.name,
+                     .largest_product = span_magnitude(product),
+                     .bound = span_terms_in_s32(product),
+                     .products = "products",
+                     .k = k};
+}

@@ -70,13 +70,7 @@ static void plan(const int64_t *point, bool by_rows, sddmm_arithmetic *a, mc_com
 /* -- Contract ----------------------------------------------------------------------------------------- */
 
 static mc_sums sums_contract(const sddmm_arithmetic *a, int64_t k) {
-    digit_span product = span_of_product(span_of_side(a->integer.lhs), span_of_side(a->integer.rhs));
-    return (mc_sums){.lhs = a->lhs.name,
-                     .rhs = a->rhs.name,
-                     .largest_product = span_magnitude(product),
-                     .bound = span_terms_in_s32(product),
-                     .products = "products",
-                     .k = k};
+    return sums_of_sides(a->integer.lhs, a->integer.rhs, k);
 }
 
 static const char *matrix_doc(const sddmm_arithmetic *a, sddmm_matrix which) {
