@@ -64,9 +64,9 @@ static void print_entry(const gemm_config *c, const char *name, const mc_builder
     text_add(
         text,
         ".version %d.%d\n.target sm_90a\n.address_size 64\n\n.extern .shared .align %d .b8 room[];\n\n"
-        ".visible .entry %s(\n    .param .u64 c,\n    .param .u64 e,\n    .param .s32 m,\n    .param .s32 "
-        "n,\n"
-        "    .param .s32 k,\n    .param .s32 ldc,\n    .param .align 64 .b8 a_map[128],\n"
+        ".visible .entry %s(\n    .param .u64 c,\n    .param .u64 values,\n    .param .u64 meta,\n"
+        "    .param .s32 m,\n    .param .s32 n,\n    .param .s32 k,\n    .param .s32 ldc,\n    .param .align "
+        "64 .b8 a_map[128],\n"
         "    .param .align 64 .b8 b_map[128],\n    .param .align 64 .b8 c_map[128]\n)\n.reqntid %d, 1, 1\n",
         version / 10, version % 10, TILE_ALIGN, name, gemm_threads(c));
     if (c->cluster) text_add(text, ".reqnctapercluster %d, 1, 1\n", c->cluster);

@@ -19,9 +19,9 @@ typedef struct gemm_config {
     bool a_registers;            /* A goes through registers */
     bool a_mn_major, b_mn_major; /* A lies as [k][m], B as [k][n] */
     int span;                    /* of the swizzle of A and B: 64, 32, 16 for none; 0: 128 */
-    bool sparse; /* A is 2:4 sparse: it lies as [m][k / 2], with metadata as [m][k / 8] bytes */
-    bool direct; /* C is stored from registers */
-    bool adds;   /* C += A B */
+    bool sparse;                 /* A is 2:4 sparse, packed (packed24.h) */
+    bool direct;                 /* C is stored from registers */
+    bool adds;                   /* C += A B */
 } gemm_config;
 
 enum { GEMM_GROUP = 4 };
@@ -41,7 +41,7 @@ int gemm_shared(const gemm_config *c);
 int gemm_threads(const gemm_config *c);
 
 /* The kernel as PTX with the entry NAME; NULL: the builder found a mistake, which is on stderr. Its
- * parameters are c and e (u64), m, n, k and ldc (s32), and the tensor maps a_map, b_map and c_map. */
+ * parameters are c, values and meta (u64), m, n, k and ldc (s32), and the tensor maps a_map, b_map and c_map. */
 char *gemm_ptx(const gemm_config *c, const char *name);
 
 #endif

@@ -17,7 +17,7 @@ const gemm_config gemm_goldens[] = {
      .b_mn_major = true},
     {"gemm_s8", .lhs = "s8", .rhs = "s8", .sums = "s32", .out = "s32", .tile_m = 128, .tile_n = 128,
      .stages = 4, .consumers = 2},
-    {"gemm_sparse", F16, .out = "f16", .tile_m = 128, .tile_n = 128, .stages = 4, .consumers = 2,
+    {"gemm_sparse", F16, .out = "f16", .tile_m = 128, .tile_n = 128, .stages = 3, .consumers = 2,
      .sparse = true},
 };
 const size_t gemm_golden_count = sizeof gemm_goldens / sizeof *gemm_goldens;

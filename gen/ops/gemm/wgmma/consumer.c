@@ -2,6 +2,7 @@
    the sums. They share a tile, each with its rows, or take whole tiles in turn. */
 #include "ops/gemm/wgmma/wgmma.h"
 #include "parts/emit.h"
+#include "parts/packed24.h"
 
 typedef struct consumer {
     const wgmma_kernel *g;
@@ -15,30 +16,24 @@ typedef struct consumer {
     wgmma_metadata meta; /* sparse */
 } consumer;
 
-/* Sparse: A's metadata, with the bytes that a stage has of each row. */
-static void begin_metadata(consumer *w) {
+/* Sparse: the metadata of A's rows from ROW on, which lie behind A and B in a stage. */
+static void begin_metadata(consumer *w, mc_reg row) {
+    const wgmma_kernel *g = w->g;
     mc_builder *b = w->b;
     static const char *const names[WARPGROUP_SETS][WARPGROUP_BLOCKS] = {{"meta", "meta_of_below"},
                                                                         {"meta_too", "meta_too_of_below"}};
-    int elements = w->g->lhs.bytes == 4 ? 4 : 8; /* for which a row has a byte */
-    w->meta = (wgmma_metadata){.b = b,
-                               .bytes = w->g->lhs.bytes,
-                               .blocks = w->mma.blocks,
-                               .array = load_array(b, "e"),
-                               .row_bytes = shr_u32(b, "meta_row_bytes", w->g->k, I(log2_of(elements))),
-                               .lane = w->g->roles.lane,
-                               .warp_row = w->g->roles.warp_row};
-    metadata_begin(&w->meta);
+    w->meta = (wgmma_metadata){.b = b, .bytes = g->lhs.bytes, .stage_bytes = wgmma_stage_bytes(g->plan)};
+    mc_reg first = add_s32(b, "meta_tile", g->pipe.first, I(wgmma_meta_at(g->plan)));
+    metadata_begin(&w->meta, first, row, g->roles.warp_row, g->roles.lane);
     for (int set = 0; set < WARPGROUP_SETS; set++)
         for (int block = 0; block < w->mma.blocks; block++)
-            b32_array(b, names[set][block], STAGE_STEPS, w->mma.meta[set][block]);
+            b32_array(b, names[set][block], packed24_words(g->lhs.bytes), w->mma.meta[set][block]);
 }
 
-static void begin_metadata_tile(const consumer *w, mc_reg own_row) {
-    mc_builder *b = w->b;
-    mc_reg last = add_s32(b, "last_row", w->g->m, I(-1));
-    mc_reg row = own_row.id ? add_s32(b, "meta_first", w->tiles.row, own_row) : w->tiles.row;
-    metadata_rows(&w->meta, row, last);
+static void load_metadata(const consumer *w, int set) {
+    note(w->b, "the lane's metadata: the stage before the last one, which read these registers, has ended");
+    for (int block = 0; block < w->mma.blocks; block++)
+        metadata_load(&w->meta, block, w->mma.meta[set][block]);
 }
 
 /* The rows of a tile that a consumer has: with turns all, else its share. Returns none for the first row. */
@@ -69,12 +64,11 @@ static void emit_stage(consumer *w, int set) {
     const wgmma_kernel *g = w->g;
     mc_builder *b = w->b;
     mc_label first = set == 0 ? label(b, "STAGE_KEPT") : (mc_label){0};
-    if (g->plan->sparse) metadata_load(&w->meta);
     pipeline_wait(&g->pipe, &w->stage, set ? "FULL_TOO" : "FULL");
-    for (int block = 0; block < w->mma.blocks && g->plan->sparse; block++)
-        metadata_take(&w->meta, block, w->mma.meta[set][block]);
+    if (g->plan->sparse) load_metadata(w, set);
     warpgroup_issue(&w->mma, set);
     warpgroup_next(&w->mma, w->stage.wrap);
+    if (g->plan->sparse) metadata_next(&w->meta, w->stage.wrap);
     warpgroup_wait(&w->mma, 1);
     if (set == 0) EMIT_IF(b, NOT(w->mma.adds), bra, TO(first));
     note(b, "the stage before has been read by now");
@@ -109,6 +103,7 @@ static void begin_turn(consumer *w) {
     note(b, "the stages of this tile, and the turn");
     mc_reg stage = pipeline_seek(&g->pipe, &w->stage, "turn", w->copies);
     warpgroup_seek(&w->mma, stage);
+    if (g->plan->sparse) metadata_seek(&w->meta, stage);
     roles_await_turn(&g->roles, &w->turns);
 }
 
@@ -129,7 +124,6 @@ static void emit_result(consumer *w, mc_reg own_row) {
 static void emit_tile(consumer *w, mc_reg own_row) {
     const wgmma_kernel *g = w->g;
     mc_builder *b = w->b;
-    if (g->plan->sparse) begin_metadata_tile(w, own_row);
     if (g->plan->turns) begin_turn(w);
     emit_stages(w);
     if (g->plan->turns) end_turn(w, schedule_is_more(&w->tiles, "other_has_tile"));
@@ -160,7 +154,7 @@ void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end) {
     mc_reg own_row = first_row(g);
     begin_mma(&w, own_row);
     wgmma_begin_result(&w.result, g);
-    if (g->plan->sparse) begin_metadata(&w);
+    if (g->plan->sparse) begin_metadata(&w, own_row);
     if (turns) begin_turns(&w);
     heading(b, "A tile of C");
     set_label(b, tile);

@@ -1,24 +1,31 @@
 /* Tiles of a wgmma kernel: how they lie in shared memory, and which of C's a thread block takes. */
 #include "ops/gemm/wgmma/wgmma.h"
+#include "parts/packed24.h"
 
 shared_tile wgmma_lhs(const wgmma_plan *plan) {
     int bytes = plan->form->bytes;
     return (shared_tile){.rows = plan->tile_m,
                          .k = WGMMA_STAGE_BYTES / bytes,
                          .bytes = bytes,
-                         .span = plan->span ? plan->span : WGMMA_STAGE_BYTES,
+                         .span = plan->span && !plan->sparse ? plan->span : WGMMA_STAGE_BYTES,
                          .mn_major = plan->a_mn_major};
 }
 
 shared_tile wgmma_rhs(const wgmma_plan *plan) {
     shared_tile lhs = wgmma_lhs(plan), rhs = lhs;
     rhs.rows = plan->tile_n, rhs.k = lhs.k * (plan->sparse ? 2 : 1), rhs.mn_major = plan->problem.b_rows;
+    rhs.span = plan->span ? plan->span : WGMMA_STAGE_BYTES;
     return rhs;
 }
 
-int wgmma_stage_bytes(const wgmma_plan *plan) {
+int wgmma_meta_at(const wgmma_plan *plan) {
     shared_tile lhs = wgmma_lhs(plan), rhs = wgmma_rhs(plan);
     return tile_bytes(&lhs) + tile_bytes(&rhs);
+}
+
+int wgmma_stage_bytes(const wgmma_plan *plan) {
+    int meta = plan->sparse ? plan->tile_m * packed24_meta_row(plan->form->bytes) : 0;
+    return wgmma_meta_at(plan) + meta;
 }
 
 int wgmma_slot_bytes(const wgmma_plan *plan) {

@@ -30,13 +30,15 @@ typedef struct wgmma_plan {
     int span;         /* of the swizzle of A and B: 64, 32, 16 for none; 0: 128 */
     bool a_registers; /* A goes through registers */
     bool a_mn_major;  /* A lies as [k][m] */
-    bool sparse;      /* A is 2:4 sparse: [m][k / 2], with metadata [m][k / 8] bytes, the array e */
+    bool sparse;      /* A is 2:4 sparse, in the arrays values and meta (packed24.h) */
     bool adds;        /* C += A B, store WGMMA_TENSOR */
 } wgmma_plan;
 
 shared_tile wgmma_lhs(const wgmma_plan *plan);
 shared_tile wgmma_rhs(const wgmma_plan *plan);
 int wgmma_stage_bytes(const wgmma_plan *plan);
+/* Where a stage has the metadata of a sparse A: behind A and B. */
+int wgmma_meta_at(const wgmma_plan *plan);
 /* Bytes of shared memory: of C on its way, of all. */
 int wgmma_slot_bytes(const wgmma_plan *plan);
 int wgmma_shared_bytes(const wgmma_plan *plan);
