@@ -1,14 +1,13 @@
 /* The format packed24, a 2:4 sparse A as kernels read it: facts that emitters and the packer share.
  *
- * A is cut into atoms of 64 rows by as much of k as 128 bytes of kept elements are: 128 of 16 bits, 256 of 8,
- * or 64 of 32 bits (1:2). A's rows and its k are filled up with zeros to whole atoms. Those of 64 rows follow
- * one another in the order of k, and then those of the next 64 rows:
+ * A is cut into atoms of 64 rows by as much of k as 128 bytes of kept elements are: 128 of 16 bits, 256 of
+ * 8, or 64 of 32 bits (1:2). A's rows and its k are filled up with zeros to whole atoms. Those of 64 rows
+ * follow one another in the order of k, and then those of the next 64 rows:
  *
- *   values  lhs[row blocks * steps * 64 * 128 bytes]     what is kept, row by row of 128 bytes, with chunks of
- *                                                        16 bytes exchanged as a swizzle of 128 bytes does
- *                                                        (shared_tile.h)
- *   meta    u8 [row blocks * steps * 64 * 16 or 32]      for each group of 4 elements (of 32 bits: 2) the places
- *                                                        of what is kept, in the order of lanes
+ *   values  lhs[atoms * 64 * 128 bytes]    what is kept, row by row of 128 bytes, with chunks of 16 bytes
+ *                                          exchanged as a swizzle of 128 bytes does (shared_tile.h)
+ *   meta    u8 [atoms * 64 * 16 or 32]     for each group of 4 elements (of 32 bits: 2) the places of what is
+ *                                          kept, in the order of lanes
  *
  * So a stage's A and its metadata come to shared memory by plain bulk copies, as pieces without gaps, and lie
  * there as wgmma wants them: A behind a descriptor, and a lane's metadata side by side.
@@ -17,9 +16,9 @@
  * bits. A step of k (32 bytes of A) takes 4 of them, or 8. Lane 4 g + t of warp w has rows 16 w + g and
  * 16 w + g + 8 (PTX ISA, "Sparse matrix storage"):
  *
- *   2 and 4 bytes   two words. Word i has step 2 i in lanes whose t is 0 or 1, and step 2 i + 1 in the others,
- *                   as a selector of 0 and 1 picks them: half t mod 2 of the step, that of row g in the low 16
- *                   bits and that of row g + 8 in the others
+ *   2 and 4 bytes   two words. Word i has step 2 i in lanes whose t is 0 or 1, and step 2 i + 1 in the
+ *                   others, as a selector of 0 and 1 picks them: half t mod 2 of the step, that of row g in
+ *                   the low 16 bits and that of row g + 8 in the others
  *   1 byte          four words, one a step: word t / 2 of the step, of row g + 8 (t mod 2) */
 #ifndef MC_PACKED24_H
 #define MC_PACKED24_H

@@ -69,6 +69,11 @@ MC_API mc_status mc_reference_spmmt_ordered(const mc_vsparse *a, const mc_dense 
 MC_API mc_status mc_reference_gemm_ordered(const mc_dense *a, const mc_dense *b, mc_layout layout,
                                            mc_dense *sums, mc_diag *diag);
 
+/* The same of a 2:4 A: each wgmma adds the products of the next elements that A's groups keep. Where a group
+   has fewer than it may keep, zeros beside them are kept, the earliest ones. */
+MC_API mc_status mc_reference_gemm24_ordered(const mc_vsparse *a, const mc_dense *b, mc_layout layout,
+                                             mc_dense *sums, mc_diag *diag);
+
 /* COUNT sums of magnitudes of TERMS products become bounds, rounded up. */
 void reference_bound(const arithmetic *of, int64_t terms, float *bounds, int64_t count);
 /* Sums, of a type of the reference's. MOST without data: they are exact, and all in LEAST. Else a kernel's

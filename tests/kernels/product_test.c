@@ -1,4 +1,4 @@
-/* Dense products on the simulator: floats bit for bit in the order of mc_reference_gemm_ordered and within the
+/* Products, dense or by a 2:4 matrix, on the simulator: floats bit for bit in the order of mc_reference_gemm_ordered or mc_reference_gemm24_ordered and within the
  * operator's bounds, integers exactly; every type, store, tile and epilogue, shapes at the edges of tiles and
  * stages, special values, several schedules. product_test SPEC PART of those in `parts`; with a DEVICE on that
  * one alone. */
@@ -11,7 +11,7 @@
 #include "verify/run.h"
 #include "mcrt_internal.h"
 
-enum { A, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C, OPERANDS };
+enum { B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C }; /* from b on: an A of its own is operand 0 */
 enum { SCHEDULES = 4, SKIPPED = 77 };
 
 /* -- Shapes */
@@ -39,8 +39,10 @@ typedef struct bench {
     mc_kernel *kernel;
     const mc_operator *op;
     plan_problem problem;
-    mc_dense inputs[OPERANDS];
-    float *factors[OPERANDS];
+    int b;             /* B's index */
+    mc_vsparse matrix; /* gemm24 */
+    mc_dense inputs[MAX_OPERANDS];
+    float *factors[MAX_OPERANDS];
     mc_diag *diag;
     const char *spec;
 } bench;
@@ -70,12 +72,12 @@ static mc_status make_input(bench *t, int operand, int64_t ld, const shape *s) {
     mc_dense *input = &t->inputs[operand];
     mc_status status = mc_dense_create(like.type, like.rows, like.cols, ld, input, t->diag);
     if (status == MC_OK) mc_dense_fill(input, s->law, (uint64_t)operand + 1);
-    if (status == MC_OK && s->special) spoil(input, operand == A ? 61 : 97);
+    if (status == MC_OK && s->special) spoil(input, operand < t->b ? 61 : 97);
     return status;
 }
 
 static void make_factors(bench *t, const shape *s) {
-    for (int i = SCALE; i <= ZERO; i++) {
+    for (int i = t->b + SCALE; i <= t->b + ZERO; i++) {
         const operand_row *operand = &t->op->operands[i];
         int64_t count = operand_factors(&t->problem, operand);
         if (count == 0) continue;
@@ -84,21 +86,54 @@ static void make_factors(bench *t, const shape *s) {
     }
 }
 
+/* One of seven groups has a vector less, one of seven none. */
+static void thin_out(mc_csr *csr) {
+    int64_t left = 0, first = 0;
+    for (int64_t row = 0; row < csr->rows; row++) {
+        for (int64_t i = first; i < csr->row_ptr[row + 1]; i++) {
+            int64_t kind = (row + csr->col_idx[i] / 4) % 7;
+            if (kind == 0 || (kind == 3 && csr->col_idx[i] % 2)) continue;
+            csr->col_idx[left++] = csr->col_idx[i];
+        }
+        first = csr->row_ptr[row + 1];
+        csr->row_ptr[row + 1] = left;
+    }
+    csr->nnz = left;
+}
+
+static mc_status make_matrix(bench *t, const shape *s) {
+    const mc_grouped groups = {t->problem.m, t->problem.k, 2, 4, (uint64_t)s->n};
+    mc_csr csr = {0};
+    mc_status status = mc_csr_generate_grouped(&groups, &csr, t->diag);
+    if (status == MC_OK) thin_out(&csr);
+    if (status == MC_OK) status = mc_vsparse_dilate(&csr, 1, t->problem.lhs, &t->matrix, t->diag);
+    if (status == MC_OK) {
+        mc_vsparse_fill(&t->matrix, s->law, 1, NULL);
+        mc_dense values = {.type = t->problem.lhs, .rows = t->matrix.vectors, .cols = 1, .ld = 1};
+        values.data = t->matrix.values;
+        if (s->special) spoil(&values, 61);
+    }
+    mc_csr_free(&csr);
+    return status;
+}
+
 static mc_status make_operands(bench *t, const shape *s) {
     plan_problem *p = &t->problem;
     int64_t a_unit = multiple_of(t, "lda"), b_unit = multiple_of(t, "ldb");
     p->m = s->m, p->n = round_up(s->n, multiple_of(t, "n")), p->k = s->k;
     int64_t b_row = p->layout == MC_LAYOUT_COLUMNS ? p->k : p->n;
-    mc_status status = make_input(t, A, round_up(p->k, a_unit) + s->gap_a * a_unit, s);
-    if (status == MC_OK) status = make_input(t, B, round_up(b_row, b_unit) + s->gap_b * b_unit, s);
+    mc_status status = t->op->matrix.wanted ? make_matrix(t, s)
+                                            : make_input(t, 0, round_up(p->k, a_unit) + s->gap_a * a_unit, s);
+    if (status == MC_OK) status = make_input(t, t->b + B, round_up(b_row, b_unit) + s->gap_b * b_unit, s);
     if (status == MC_OK && p->residual != MC_RESIDUAL_NONE)
-        status = make_input(t, RESIDUAL, round_up(p->n + 3 * s->gap_c, multiple_of(t, "ldr")), s);
+        status = make_input(t, t->b + RESIDUAL, round_up(p->n + 3 * s->gap_c, multiple_of(t, "ldr")), s);
     make_factors(t, s);
     return status;
 }
 
 static void free_operands(bench *t) {
-    for (int i = 0; i < OPERANDS; i++) {
+    mc_vsparse_free(&t->matrix);
+    for (int i = 0; i < MAX_OPERANDS; i++) {
         mc_dense_free(&t->inputs[i]);
         free(t->factors[i]);
         t->inputs[i] = (mc_dense){0}, t->factors[i] = NULL;
@@ -110,16 +145,20 @@ static void free_operands(bench *t) {
 /* Floats, in their order. */
 static mc_status compare_ordered(bench *t, const host_operands *o, const mc_dense *c) {
     const mc_output output = operator_output(o->problem);
-    const mc_factors factors = {.scale = o->factors[SCALE],
-                                .b_scale = o->factors[B_SCALE],
-                                .bias = o->factors[BIAS],
-                                .c_scale = o->factors[C_SCALE],
-                                .zero = o->factors[ZERO],
-                                .residual = o->inputs[RESIDUAL]};
+    const int b = t->b;
+    const mc_layout layout = o->problem->layout;
+    const mc_factors factors = {.scale = o->factors[b + SCALE],
+                                .b_scale = o->factors[b + B_SCALE],
+                                .bias = o->factors[b + BIAS],
+                                .c_scale = o->factors[b + C_SCALE],
+                                .zero = o->factors[b + ZERO],
+                                .residual = o->inputs[b + RESIDUAL]};
     reference_result want = {0};
     mc_dense sums;
     mc_status status =
-        mc_reference_gemm_ordered(o->inputs[A], o->inputs[B], o->problem->layout, &sums, t->diag);
+        t->op->matrix.wanted
+            ? mc_reference_gemm24_ordered(o->matrix, o->inputs[b + B], layout, &sums, t->diag)
+            : mc_reference_gemm_ordered(o->inputs[0], o->inputs[b + B], layout, &sums, t->diag);
     if (status == MC_OK) status = mc_reference_output(&output, &factors, &sums, &want.low, t->diag);
     if (status == MC_OK) status = mc_result_compare(c, &want, t->diag);
     mc_dense_free(&sums);
@@ -136,8 +175,6 @@ static mc_status compare(bench *t, const host_operands *o, const mc_dense *c) {
     return status;
 }
 
-static const mc_vsparse no_matrix;
-
 /* Bytes by which the residual may be out of place. */
 static unsigned misplaced(const bench *t, const plan_problem *p) {
     if (p->residual == MC_RESIDUAL_NONE || mc_kernel_field(t->kernel, "align") >= 16) return 0;
@@ -149,14 +186,14 @@ static mc_status try_shape(bench *t, const shape *s) {
     mc_dense c = {0};
     plan_problem whole;
     mc_status status = make_operands(t, s);
-    mc_run run = {.operands = {.problem = &whole, .matrix = &no_matrix},
+    mc_run run = {.operands = {.problem = &whole, .matrix = &t->matrix},
                   .ld = round_up(t->problem.n + s->gap_c, multiple_of(t, "ldc"))};
     if (mc_type_bytes(t->problem.out) == 0) run.ld = round_up(run.ld, 2);
-    for (int i = 0; i < C; i++) {
+    for (int i = 0; i < t->b + C; i++) {
         run.operands.inputs[i] = t->inputs[i].data ? &t->inputs[i] : NULL;
         run.operands.factors[i] = t->factors[i];
     }
-    run.offsets[RESIDUAL] = misplaced(t, &t->problem);
+    run.offsets[t->b + RESIDUAL] = misplaced(t, &t->problem);
     t->device = t->devices[t->runs++ % SCHEDULES];
     if (status == MC_OK) status = plan_problem_measure(t->kernel, &run.operands, run.ld, &whole, t->diag);
     if (status == MC_OK) status = mc_operator_run(t->device, t->kernel, NULL, &run, NULL, &c, t->diag);
@@ -185,6 +222,7 @@ static void try_kernel(void *user, const char *text, const mc_setting *settings,
     CHECK(made, "%s: %s", text, mc_diag_text(t->diag));
     if (!made) return;
     t->op = operator_of(t->problem.op);
+    t->b = operator_operand(t->op, "b");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         mc_diag_clear(t->diag);
         mc_status status = try_shape(t, &shapes[i]);
@@ -235,14 +273,14 @@ static void tiles(bench *t) {
                                       {"consumers", {"2"}}},
                         wide[] = {{"tile_m", {"128"}},
                                   {"tile_n", {"160", "192", "224", "256"}},
-                                  {"stages", {"4"}},
+                                  {"stages", {"2"}},
                                   {"consumers", {"2"}}},
                         three[] = {{"tile_m", {"192"}},
                                    {"tile_n", {"64", "128"}},
                                    {"stages", {"3"}},
                                    {"consumers", {"3"}}},
                         turns[] = {{"turns", {"on"}},         {"tile_m", {"64", "128"}},
-                                   {"tile_n", {"64", "128"}}, {"stages", {"5", "2"}},
+                                   {"tile_n", {"64", "128"}}, {"stages", {"3", "2"}},
                                    {"consumers", {"2"}},      {"store", {"tensor", "pairs"}}};
     TRY(t, 3, together);
     TRY(t, 1, wide);

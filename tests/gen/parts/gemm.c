@@ -13,6 +13,7 @@ static wgmma_plan plan_of(const gemm_config *c) {
     return (wgmma_plan){.problem = {.lhs.name = c->lhs,
                                     .rhs.name = c->rhs,
                                     .output = {.element = element_of(c->out), .real = form->signs > 0},
+                                    .sparse = c->sparse,
                                     .b_rows = c->b_mn_major,
                                     .align = TILE_CHUNK,
                                     .m = MC_OPEN,
@@ -34,7 +35,6 @@ static wgmma_plan plan_of(const gemm_config *c) {
                         .span = c->span,
                         .a_registers = c->a_registers,
                         .a_mn_major = c->a_mn_major,
-                        .sparse = c->sparse,
                         .adds = c->adds};
 }
 

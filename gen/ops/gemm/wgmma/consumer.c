@@ -55,7 +55,7 @@ static void begin_mma(consumer *w, mc_reg row) {
                              .n = plan->tile_n,
                              .blocks = plan->tile_m / WARPGROUP_ROWS / (plan->turns ? 1 : plan->consumers),
                              .from_registers = plan->a_registers,
-                             .sparse = plan->sparse};
+                             .sparse = plan->problem.sparse};
     warpgroup_begin(&w->mma, g->pipe.first, row, g->roles.warp_row, g->roles.lane);
 }
 
@@ -65,10 +65,10 @@ static void emit_stage(consumer *w, int set) {
     mc_builder *b = w->b;
     mc_label first = set == 0 ? label(b, "STAGE_KEPT") : (mc_label){0};
     pipeline_wait(&g->pipe, &w->stage, set ? "FULL_TOO" : "FULL");
-    if (g->plan->sparse) load_metadata(w, set);
+    if (g->plan->problem.sparse) load_metadata(w, set);
     warpgroup_issue(&w->mma, set);
     warpgroup_next(&w->mma, w->stage.wrap);
-    if (g->plan->sparse) metadata_next(&w->meta, w->stage.wrap);
+    if (g->plan->problem.sparse) metadata_next(&w->meta, w->stage.wrap);
     warpgroup_wait(&w->mma, 1);
     if (set == 0) EMIT_IF(b, NOT(w->mma.adds), bra, TO(first));
     note(b, "the stage before has been read by now");
@@ -103,7 +103,7 @@ static void begin_turn(consumer *w) {
     note(b, "the stages of this tile, and the turn");
     mc_reg stage = pipeline_seek(&g->pipe, &w->stage, "turn", w->copies);
     warpgroup_seek(&w->mma, stage);
-    if (g->plan->sparse) metadata_seek(&w->meta, stage);
+    if (g->plan->problem.sparse) metadata_seek(&w->meta, stage);
     roles_await_turn(&g->roles, &w->turns);
 }
 
@@ -154,7 +154,7 @@ void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end) {
     mc_reg own_row = first_row(g);
     begin_mma(&w, own_row);
     wgmma_begin_result(&w.result, g);
-    if (g->plan->sparse) begin_metadata(&w, own_row);
+    if (g->plan->problem.sparse) begin_metadata(&w, own_row);
     if (turns) begin_turns(&w);
     heading(b, "A tile of C");
     set_label(b, tile);

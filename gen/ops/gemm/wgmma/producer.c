@@ -96,7 +96,7 @@ void wgmma_emit_producer(const wgmma_kernel *g, mc_label producer, mc_label end)
     b->prefix = "load_";
     roles_producer(&g->roles, producer, end);
     mc_label tile = label(b, "TILE");
-    stage_copies copies = {.g = g, .sparse = g->plan->sparse};
+    stage_copies copies = {.g = g, .sparse = g->plan->problem.sparse};
     begin_copies(&copies);
     pipeline_producer w = pipeline_produce(&g->pipe);
     tile_schedule s = wgmma_schedule(g, (mc_reg){0});

@@ -104,9 +104,8 @@ static void check_room(const int64_t *point, const wgmma_plan *plan, mc_complain
 
 _Static_assert(sizeof(wgmma_plan) <= MC_PLAN_BYTES, "a plan is made where there are MC_PLAN_BYTES");
 
-static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
-    wgmma_plan *plan = out;
-    *plan = (wgmma_plan){.problem = gemm_problem_of(point, complaints),
+static void make_plan_of(const int64_t *point, bool sparse, wgmma_plan *plan, mc_complaints *complaints) {
+    *plan = (wgmma_plan){.problem = gemm_problem_of(point, sparse, complaints),
                          .tile_m = (int)point[F_TILE_M],
                          .tile_n = (int)point[F_TILE_N],
                          .stages = (int)point[F_STAGES],
@@ -119,6 +118,14 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
     check_store(plan, complaints);
     check_fixed(plan, complaints);
     check_room(point, plan, complaints);
+}
+
+static void make_plan(const int64_t *point, void *plan, mc_complaints *complaints) {
+    make_plan_of(point, false, plan, complaints);
+}
+
+static void make_plan24(const int64_t *point, void *plan, mc_complaints *complaints) {
+    make_plan_of(point, true, plan, complaints);
 }
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
@@ -181,7 +188,8 @@ static void contract(const void *data, mc_contract *c) {
     else out_add_dense(&p->output, p->c_doc, (unsigned)p->align, c);
     out_add_residual(&p->output, false, (unsigned)p->align, c);
     gemm_add_shapes(p, !tensor, c);
-    add_operand_map(plan, false, c);
+    if (p->sparse) gemm_add_packed(c);
+    else add_operand_map(plan, false, c);
     add_operand_map(plan, true, c);
     if (tensor) add_c_map(plan, c);
     add_c_shapes(plan, c);
@@ -217,6 +225,19 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
              plan->problem.b_rows ? "_rows" : "");
 }
 
+static const char *how24(const void *data) {
+    const wgmma_plan *plan = data;
+    return plan->turns
+               ? "One thread copies atoms of A with their metadata, and tiles of B, into stages in shared\n"
+                 "memory, ahead of two warpgroups. These take tiles of C in turn: one multiplies by "
+                 "wgmma.sp\n"
+                 "while the other one stores."
+               : "One thread copies atoms of A with their metadata, and tiles of B, into stages in shared\n"
+                 "memory, ahead of the warpgroups that multiply them by wgmma.sp, each its rows of a tile "
+                 "of\n"
+                 "C. Thread blocks stay, and take tiles in turn.";
+}
+
 static const char *how(const void *data) {
     const wgmma_plan *plan = data;
     return plan->turns
@@ -237,4 +258,16 @@ const mc_solver gemm_wgmma = {
     .estimate = gemm_wgmma_estimate,
     .computes = gemm_computes,
     .how = how,
+};
+
+const mc_solver gemm24_wgmma = {
+    .name = "wgmma",
+    .plan = make_plan24,
+    .contract = contract,
+    .facts = facts,
+    .emit = wgmma_emit,
+    .entry_name = entry_name,
+    .estimate = gemm_wgmma_estimate,
+    .computes = gemm24_computes,
+    .how = how24,
 };

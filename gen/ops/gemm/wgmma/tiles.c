@@ -7,13 +7,14 @@ shared_tile wgmma_lhs(const wgmma_plan *plan) {
     return (shared_tile){.rows = plan->tile_m,
                          .k = WGMMA_STAGE_BYTES / bytes,
                          .bytes = bytes,
-                         .span = plan->span && !plan->sparse ? plan->span : WGMMA_STAGE_BYTES,
+                         .span = plan->span && !plan->problem.sparse ? plan->span : WGMMA_STAGE_BYTES,
                          .mn_major = plan->a_mn_major};
 }
 
 shared_tile wgmma_rhs(const wgmma_plan *plan) {
     shared_tile lhs = wgmma_lhs(plan), rhs = lhs;
-    rhs.rows = plan->tile_n, rhs.k = lhs.k * (plan->sparse ? 2 : 1), rhs.mn_major = plan->problem.b_rows;
+    rhs.rows = plan->tile_n, rhs.k = lhs.k * (plan->problem.sparse ? 2 : 1),
+    rhs.mn_major = plan->problem.b_rows;
     rhs.span = plan->span ? plan->span : WGMMA_STAGE_BYTES;
     return rhs;
 }
@@ -24,7 +25,7 @@ int wgmma_meta_at(const wgmma_plan *plan) {
 }
 
 int wgmma_stage_bytes(const wgmma_plan *plan) {
-    int meta = plan->sparse ? plan->tile_m * packed24_meta_row(plan->form->bytes) : 0;
+    int meta = plan->problem.sparse ? plan->tile_m * packed24_meta_row(plan->form->bytes) : 0;
     return wgmma_meta_at(plan) + meta;
 }
 

@@ -30,7 +30,6 @@ typedef struct wgmma_plan {
     int span;         /* of the swizzle of A and B: 64, 32, 16 for none; 0: 128 */
     bool a_registers; /* A goes through registers */
     bool a_mn_major;  /* A lies as [k][m] */
-    bool sparse;      /* A is 2:4 sparse, in the arrays values and meta (packed24.h) */
     bool adds;        /* C += A B, store WGMMA_TENSOR */
 } wgmma_plan;
 
