@@ -19,7 +19,7 @@ static void begin_store(wgmma_result *r) {
                             .columns = plan->tile_n,
                             .bytes = out_element_bytes(plan->problem.output.element),
                             .adds = plan->adds,
-                            .slots = WGMMA_SLOTS,
+                            .slots = wgmma_slots(g->plan),
                             .warp = g->roles.warp,
                             .lane = g->roles.lane,
                             .warp_row = g->roles.warp_row};

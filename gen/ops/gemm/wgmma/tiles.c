@@ -29,13 +29,22 @@ int wgmma_stage_bytes(const wgmma_plan *plan) {
     return wgmma_meta_at(plan) + meta;
 }
 
-int wgmma_slot_bytes(const wgmma_plan *plan) {
-    return plan->store == WGMMA_TENSOR ? store_bytes(wgmma_consumer_warps(plan), WGMMA_SLOTS) : 0;
+static int stages_bytes(const wgmma_plan *plan) {
+    return pipeline_bytes(plan->stages, wgmma_stage_bytes(plan));
 }
 
-int wgmma_shared_bytes(const wgmma_plan *plan) {
-    return pipeline_bytes(plan->stages, wgmma_stage_bytes(plan)) + wgmma_slot_bytes(plan);
+/* Two, where there is room for them beside the stages. */
+int wgmma_slots(const wgmma_plan *plan) {
+    enum { ROOM = 227 << 10 }; /* of a thread block of sm_90a */
+    return stages_bytes(plan) + store_bytes(wgmma_consumer_warps(plan), 2) <= ROOM ? 2 : 1;
 }
+
+int wgmma_slot_bytes(const wgmma_plan *plan) {
+    if (plan->store != WGMMA_TENSOR) return 0;
+    return store_bytes(wgmma_consumer_warps(plan), wgmma_slots(plan));
+}
+
+int wgmma_shared_bytes(const wgmma_plan *plan) { return stages_bytes(plan) + wgmma_slot_bytes(plan); }
 
 bool wgmma_has_halves(const wgmma_plan *plan) { return strcmp(plan->form->sums, "f16") == 0; }
 

@@ -16,7 +16,7 @@
 /* In the order of the words of `store`. */
 typedef enum wgmma_store { WGMMA_TENSOR, WGMMA_PAIRS, WGMMA_SINGLE } wgmma_store;
 
-enum { WGMMA_STAGE_BYTES = 128, WGMMA_SLOTS = 2 }; /* bytes of a row of A that a stage has; slots of a warp */
+enum { WGMMA_STAGE_BYTES = 128 }; /* of a row of A, that a stage has */
 
 typedef struct wgmma_plan {
     gemm_problem problem;
@@ -38,7 +38,9 @@ shared_tile wgmma_rhs(const wgmma_plan *plan);
 int wgmma_stage_bytes(const wgmma_plan *plan);
 /* Where a stage has the metadata of a sparse A: behind A and B. */
 int wgmma_meta_at(const wgmma_plan *plan);
-/* Bytes of shared memory: of C on its way, of all. */
+/* Slots that each warp has for C on its way, with WGMMA_TENSOR; bytes of shared memory: of all slots, of
+   all. */
+int wgmma_slots(const wgmma_plan *plan);
 int wgmma_slot_bytes(const wgmma_plan *plan);
 int wgmma_shared_bytes(const wgmma_plan *plan);
 static inline int wgmma_consumer_warps(const wgmma_plan *plan) { return plan->consumers * WARPGROUP_WARPS; }
