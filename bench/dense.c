@@ -108,9 +108,11 @@ static mc_status make_operands(dense_product_state *p, gpu_device *gpu, helpers 
     p->d = slab_part(&p->slab, (size_t)(p->m * p->n) * mc_type_bytes(kind->result));
     mc_status status = slab_create(gpu, &p->slab, gpu_sets(gpu, &p->slab, cold), diag);
     for (int set = 0; set < p->slab.sets && status == MC_OK; set++) {
-        status = helpers_fill(h, kind->operand, slab_address(&p->slab, p->a, set), a_count, 1, diag);
+        status =
+            helpers_fill(h, kind->operand, FILL_UNIFORM, slab_address(&p->slab, p->a, set), a_count, 1, diag);
         if (status == MC_OK)
-            status = helpers_fill(h, kind->operand, slab_address(&p->slab, p->b, set), b_count, 2, diag);
+            status = helpers_fill(h, kind->operand, FILL_UNIFORM, slab_address(&p->slab, p->b, set), b_count,
+                                  2, diag);
     }
     return status;
 }
@@ -127,7 +129,7 @@ static mc_status make_reference(dense_product_state *p, gpu_device *gpu, helpers
                                    .lda = p->lda,
                                    .b_k = p->k_contiguous ? 1 : p->ldb,
                                    .b_n = p->k_contiguous ? p->ldb : 1};
-    return status == MC_OK ? helpers_reference(h, kind->operand, &product, diag) : status;
+    return status == MC_OK ? helpers_reference(h, kind->operand, kind->operand, &product, diag) : status;
 }
 
 static mc_status product_open(dense_product_state *p, gpu_device *gpu, helpers *h, bool cold, mc_diag *diag) {

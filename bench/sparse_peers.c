@@ -264,7 +264,7 @@ static mc_status multiply_uniform(sparse_product *p, gpu_device *gpu, helpers *h
                                    .lda = s->matrix_cols,
                                    .b_k = n,
                                    .b_n = 1};
-    if (status == MC_OK) status = helpers_reference(h, operand_type(p), &product, diag);
+    if (status == MC_OK) status = helpers_reference(h, operand_type(p), operand_type(p), &product, diag);
     mc_device_free(gpu->device, a);
     return status;
 }
