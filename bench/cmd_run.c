@@ -244,11 +244,6 @@ static json_t *machine_json(const session *s) {
         "seed", (json_int_t)s->options->seed, "variants", (json_int_t)s->track.variants.count);
 }
 
-/* Whoever has both sides in bytes could have them in e4m3. */
-static bool are_bytes(const variant_list *v) {
-    return mc_type_bits(v->lhs) <= 8 && mc_type_bits(v->rhs) <= 8;
-}
-
 /* The same masks come in the same shapes: the dense peers of a shape are looked for once. */
 static mc_status dense_for(session *s, const work *w, mc_diag *diag) {
     mc_status status = MC_OK;
@@ -256,9 +251,15 @@ static mc_status dense_for(session *s, const work *w, mc_diag *diag) {
     close_dense(s);
     for (size_t i = 0; i < s->plan.size_count && status == MC_OK; i++) {
         const problem_shape *shape = &w->problems[i].shape;
-        const dense_problem problem = {shape->m,         shape->n,
-                                       shape->k,         s->plan.operation->k_contiguous,
-                                       s->options->cold, are_bytes(&s->track.variants)};
+        const variant_list *list = &s->track.variants;
+        const peer_problem problem = {.m = shape->m,
+                                      .n = shape->n,
+                                      .k = shape->k,
+                                      .lhs = list->lhs,
+                                      .rhs = list->rhs,
+                                      .outs = variants_outs(list),
+                                      .k_contiguous = s->plan.operation->k_contiguous,
+                                      .cold = s->options->cold};
         status = dense_open(&s->dense[i], &s->track.dense, &s->track.gpu, &s->track.helpers, &problem, diag);
     }
     s->dense_rows = w->a.rows;

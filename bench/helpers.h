@@ -17,15 +17,16 @@ typedef struct helpers {
     uint64_t counter; /* u32 */
 } helpers;
 
-/* DEVICE may be the simulator. Kernels are loaded when they are first wanted. The caller closes also after a failure. */
+/* DEVICE may be the simulator. Kernels are loaded when they are first wanted. The caller closes also
+   after a failure. */
 mc_status helpers_open(helpers *helpers, mc_device *device, mc_diag *diag);
 void helpers_close(helpers *helpers);
 
-/* COUNT elements of TYPE (s8, u8, f16, bf16, tf32, e4m3, e5m2). Uniform: bytes of integers over their whole
-   range, f16, bf16 and tf32 in [-1, 1) with all bits of their mantissas in use, e4m3 and e5m2 of all bits below
-   2 in magnitude; ADDRESS is a multiple of 4, and up to 3 bytes behind the end are written too. Normal:
-   rounded to TYPE, with the deviation 1, of integers 32 (s8 at most 127, u8 magnitudes). The same seed gives
-   the same values, whatever COUNT is. */
+/* COUNT elements of TYPE (s8, u8, f16, bf16, tf32, e4m3, e5m2). Uniform: bytes of integers over their
+   whole range, f16, bf16 and tf32 in [-1, 1) with all bits of their mantissas in use, e4m3 and e5m2 of
+   all bits below 2 in magnitude; ADDRESS is a multiple of 4, and up to 3 bytes behind the end are written
+   too. Normal: rounded to TYPE, with the deviation 1, of integers 32 (s8 at most 127, u8 magnitudes). The
+   same seed gives the same values, whatever COUNT is. */
 typedef enum fill_law { FILL_UNIFORM, FILL_NORMAL_VALUES } fill_law;
 mc_status helpers_fill(helpers *helpers, mc_type type, fill_law law, uint64_t address, uint64_t count,
                        uint32_t seed, mc_diag *diag);
@@ -46,9 +47,10 @@ typedef struct dense_product {
 mc_status helpers_reference(helpers *helpers, mc_type a, mc_type b, const dense_product *product,
                             mc_diag *diag);
 
-/* The results that an output of TYPE (f16, bf16, f32, s8) must have for exact sums: fma(f32(sum), scale, bias)
-   or, where that is more, LEAST, rounded to TYPE, and stored as f32. Element (row, col) takes scale[row *
-   scale_row + col * scale_col], and the bias alike; what is one for the whole result has strides of 0. */
+/* The results that an output of TYPE (f16, bf16, f32, s8) must have for exact sums: fma(f32(sum), scale,
+   bias) or, where that is more, LEAST, rounded to TYPE, and stored as f32. Element (row, col) takes
+   scale[row * scale_row + col * scale_col], and the bias alike; what is one for the whole result has
+   strides of 0. */
 typedef struct output_rule {
     uint64_t scale, bias; /* f32 on the device */
     uint32_t scale_row, scale_col, bias_row, bias_col;

@@ -4,8 +4,8 @@
 
 #include "helpers_ptx.h"
 
-/* %f = a normal value times SCALE, of two uniform halves of %h (Box and Muller): sqrt(-2 ln u) cos(2 pi v), at
-   most 4.71 in magnitude. */
+/* %f = a normal value times SCALE, of two uniform halves of %h (Box and Muller): sqrt(-2 ln u) cos(2 pi
+   v), at most 4.71 in magnitude. */
 #define NORMAL                                                                                               \
     "    .reg .b32 %u, %v;\n"                                                                                \
     "    .reg .f32 %f, %angle, %scale;\n"                                                                    \

@@ -1,7 +1,7 @@
-/* The PTX of the plain product (helpers.c): a thread block of 256 makes a tile of 64 x 64 of C, a thread 4 x 4
-   elements of it, each with one multiplication and addition a k, in the order of k. 16 k of both tiles pass
-   through shared memory at a time, as f32 or s32. Registers are without a type: of integers and floats
-   alike. */
+/* The PTX of the plain product (helpers.c): a thread block of 256 makes a tile of 64 x 64 of C, a thread
+   4 x 4 elements of it, each with one multiplication and addition a k, in the order of k. 16 k of both
+   tiles pass through shared memory at a time, as f32 or s32. Registers are without a type: of integers
+   and floats alike. */
 #ifndef BENCH_HELPERS_PRODUCT_PTX_H
 #define BENCH_HELPERS_PRODUCT_PTX_H
 

@@ -108,7 +108,7 @@ static mc_status run_final(race *r, race_summary *summary) {
 
 static mc_status write_notes(race *r) {
     mc_status status = MC_OK;
-    for (int i = 0; r->dense != NULL && i < DENSE_TYPES && status == MC_OK; i++)
+    for (int i = 0; r->dense != NULL && i < DENSE_PRODUCTS && status == MC_OK; i++)
         if (r->dense->notes[i][0] != '\0') status = race_note(r, "cublaslt", r->dense->notes[i]);
     for (int i = 0; r->sparse != NULL && i < SPARSE_FORMATS && status == MC_OK; i++)
         if (r->sparse->notes[i][0] != '\0') status = race_note(r, "cusparse", r->sparse->notes[i]);

@@ -29,14 +29,6 @@ void sparse_library_close(sparse_library *library) {
 
 /* -- Operands -------------------------------------------------------------------------------------------- */
 
-static int vendor_type(mc_type type) {
-    return type == MC_F16    ? VENDOR_R_16F
-           : type == MC_BF16 ? VENDOR_R_16BF
-           : type == MC_F32  ? VENDOR_R_32F
-           : type == MC_S8   ? VENDOR_R_8I
-                             : VENDOR_R_32I;
-}
-
 static bool is_integer(const sparse_product *p) { return result_type(p) == MC_S32; }
 static int compute_type(const sparse_product *p) { return is_integer(p) ? VENDOR_R_32I : VENDOR_R_32F; }
 

@@ -10,8 +10,16 @@
 #define EXPORT __attribute__((visibility("default")))
 
 enum { OK = 0, FAILED = 1, UNSUPPORTED = 10 };
-enum { R_32F = 0, R_16F = 2, R_8I = 3, R_32I = 10, R_16BF = 14, R_E4M3 = 28 }; /* cudaDataType_t */
-enum { ORDER_COL = 1, ORDER_ROW = 2 };                                         /* cusparseOrder_t */
+enum {
+    R_32F = 0,
+    R_16F = 2,
+    R_8I = 3,
+    R_32I = 10,
+    R_16BF = 14,
+    R_E4M3 = 28,
+    R_E5M2 = 29
+};                                     /* cudaDataType_t */
+enum { ORDER_COL = 1, ORDER_ROW = 2 }; /* cusparseOrder_t */
 
 /* -- Device memory and elements */
 
@@ -40,7 +48,7 @@ static void *fetch(uint64_t address, size_t bytes) {
 }
 
 static size_t size_of(int type) {
-    return type == R_8I || type == R_E4M3 ? 1 : type == R_16F || type == R_16BF ? 2 : 4;
+    return type == R_8I || type == R_E4M3 || type == R_E5M2 ? 1 : type == R_16F || type == R_16BF ? 2 : 4;
 }
 
 static double load(const void *data, int type, int64_t i) {
@@ -55,7 +63,9 @@ static double load(const void *data, int type, int64_t i) {
         double size = exponent ? ldexp(8 + fraction, exponent - 10) : ldexp(fraction, -9);
         return byte & 128 ? -size : size;
     }
-    uint32_t half = ((const uint16_t *)data)[i];
+    uint32_t half = type == R_E5M2 ? (uint32_t)((const uint8_t *)data)[i] << 8 : ((const uint16_t *)data)[i];
+    if (type == R_E5M2 && (half & 0x7c00) == 0) /* subnormal */
+        return (half & 0x8000 ? -1 : 1) * ldexp(half & 0x3ff, -24);
     if (type == R_16BF) bits = half << 16;
     else bits = (half & 0x8000) << 16 | ((half & 0x7fff) == 0 ? 0 : ((half & 0x7fff) << 13) + (112u << 23));
     memcpy(&real, &bits, sizeof real);
@@ -175,7 +185,8 @@ static double *expand(const matrix *m) {
     return dense;
 }
 
-static int multiply(const matrix *a, const matrix *b, const matrix *c) {
+/* ALPHA A B. */
+static int multiply(double alpha, const matrix *a, const matrix *b, const matrix *c) {
     if (a->cols != b->rows || c->rows != a->rows || c->cols != b->cols) return FAILED;
     double *x = expand(a), *y = expand(b), *z = calloc((size_t)(c->rows * c->cols) + 1, sizeof *z);
     void *values = c->kind == DENSE ? calloc(value_bytes(c) + 1, 1) : fetch(c->values, value_bytes(c));
@@ -183,7 +194,7 @@ static int multiply(const matrix *a, const matrix *b, const matrix *c) {
     for (int64_t i = 0; i < a->rows; i++)
         for (int64_t k = 0; k < a->cols; k++)
             for (int64_t j = 0; j < b->cols; j++)
-                z[i * c->cols + j] += x[i * a->cols + k] * y[k * b->cols + j];
+                z[i * c->cols + j] += alpha * x[i * a->cols + k] * y[k * b->cols + j];
     visit_all(c, z, values, c->kind == DENSE ? put : add);
     int status = call_driver("cuMemcpyHtoD_v2", NULL, c->values, values, value_bytes(c));
     free(x);
@@ -196,8 +207,17 @@ static int multiply(const matrix *a, const matrix *b, const matrix *c) {
 /* -- cuBLASLt */
 
 typedef struct product {
-    int transposed[2]; /* of A, of B */
+    int transposed[2];  /* of A, of B */
+    uint64_t scales[2]; /* of A, of B; 0: none */
 } product;
+
+static double factor_at(uint64_t address) {
+    if (address == 0) return 1;
+    float *factor = fetch(address, sizeof *factor);
+    double value = (double)*factor;
+    free(factor);
+    return value;
+}
 
 EXPORT int cublasLtCreate(void **handle) { return make(handle, (matrix){0}); }
 EXPORT int cublasLtDestroy(void *handle) { return free(handle), OK; }
@@ -210,6 +230,8 @@ EXPORT int cublasLtMatmulDescCreate(void **desc, int compute, int scale) {
 EXPORT int cublasLtMatmulDescDestroy(void *desc) { return free(desc), OK; }
 EXPORT int cublasLtMatmulDescSetAttribute(void *desc, int attribute, const void *value, size_t size) {
     if (attribute == 25) return size == 1 ? OK : FAILED; /* sums of fewer bits: not here */
+    if (attribute == 17 || attribute == 18)
+        return size == 8 ? (memcpy(&((product *)desc)->scales[attribute - 17], value, size), OK) : FAILED;
     if ((attribute != 3 && attribute != 4) || size != sizeof(int)) return FAILED;
     return memcpy(&((product *)desc)->transposed[attribute - 3], value, size), OK;
 }
@@ -254,7 +276,7 @@ EXPORT int cublasLtMatmul(void *handle, void *desc, const void *alpha, uint64_t 
     matrix x = operand(a_layout, a, p->transposed[0]), y = operand(b_layout, b, p->transposed[1]),
            z = operand(d_layout, d, 0);
     count_launch();
-    return multiply(&x, &y, &z);
+    return multiply(factor_at(p->scales[0]) * factor_at(p->scales[1]), &x, &y, &z);
 }
 
 /* -- cuSPARSE */
@@ -309,7 +331,7 @@ static int run(ARGUMENTS, int sampled) {
     UNUSED;
     int status = check(a, b, c, sampled);
     count_launch();
-    return status == OK ? multiply(a, b, c) : status;
+    return status == OK ? multiply(1, a, b, c) : status;
 }
 
 #define PRODUCT(name, sampled)                                                                               \
