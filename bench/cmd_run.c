@@ -10,13 +10,11 @@
 #include "clocks.h"
 #include "commands.h"
 #include "operation.h"
-#include "race.h"
-
-enum { PEERS_ALL = 1, PEERS_CUBLASLT, PEERS_CUSPARSE, PEERS_NONE };
+#include "run_peers.h"
 
 typedef struct run_options {
     cmd_settings settings;
-    const char *matrices, *filter, *variants, *n_list, *k_list, *device, *out, *against;
+    const char *matrices, *filter, *variants, *n_list, *k_list, *device, *out, *against, *contenders;
     int64_t limit, rounds, finalists, seed, threads, seconds;
     int peers;
     bool cold, between, no_cache;
@@ -34,8 +32,10 @@ static const cmd_option run_table[] = {
      "at most so many matrices"},
     {"variants", 0, OPTION_TEXT, offsetof(run_options, variants), "WHICH", 0, 0,
      "all (the usual), default, or indices and hashes with commas between"},
-    {"peers", 0, OPTION_CHOICE, offsetof(run_options, peers), "all|cublaslt|cusparse|none", 0, 0,
+    {"peers", 0, OPTION_CHOICE, offsetof(run_options, peers), "all|cublaslt|cusparse|cusparselt|none", 0, 0,
      "libraries to measure beside (all)"},
+    {"contenders", 0, OPTION_TEXT, offsetof(run_options, contenders), "TEXT,TEXT", 0, 0,
+     "only those of the libraries' contenders that have one of these in their names, for any types"},
     {"against", 0, OPTION_TEXT, offsetof(run_options, against), "FOLDER", 0, 0,
      "race each variant against another generator's PTX of it, FOLDER/HASH.ptx"},
     {"cold", 0, OPTION_SWITCH, offsetof(run_options, cold), NULL, 0, 0,
@@ -67,8 +67,7 @@ typedef struct session {
     work *items;
     size_t count;
     feeder *feeder;
-    dense_peers *dense; /* one an N, of the current shape; NULL: no cuBLASLt */
-    int64_t dense_rows, dense_cols;
+    run_peers *peers;
     size_t done, wrong, left_out; /* left_out: matrices that could not be prepared */
     double started;
 } session;
@@ -112,32 +111,6 @@ static mc_status choose_sizes(const run_options *o, const operation *op, work_pl
     return parse_sizes(operation_size(op), list != NULL ? list : op->usual, plan, diag);
 }
 
-/* A peer that is missing is said loudly, and the run goes on without it. */
-static void open_peers(session *s) {
-    int peers = s->options->peers;
-    race_track *t = &s->track;
-    mc_diag *diag = mc_diag_create();
-    if ((peers == PEERS_ALL || peers == PEERS_CUBLASLT) &&
-        dense_library_open(&t->dense, &t->gpu, diag) != MC_OK) {
-        fprintf(stderr, "mcbench: WITHOUT cuBLASLt: %s\n", mc_diag_text(diag));
-        dense_library_close(&t->dense, &t->gpu);
-    }
-    mc_diag_clear(diag);
-    bool asked = peers == PEERS_ALL || peers == PEERS_CUSPARSE,
-         takes = sparse_takes(t->variants.operation->op, t->variants.lhs, t->variants.rhs);
-    if (asked && !takes)
-        fprintf(stderr, "mcbench: WITHOUT cuSPARSE: it has no products of %s by %s\n",
-                mc_type_text(t->variants.lhs), mc_type_text(t->variants.rhs));
-    if (asked && takes && sparse_lacks(t->variants.operation->op, t->variants.lhs))
-        fprintf(stderr, "mcbench: cuSPARSE has no %s of %s: it multiplies the same values in f32\n",
-                operation_name(t->variants.operation), mc_type_text(t->variants.lhs));
-    if (asked && takes && sparse_library_open(&t->sparse, &t->gpu, diag) != MC_OK) {
-        fprintf(stderr, "mcbench: WITHOUT cuSPARSE: %s\n", mc_diag_text(diag));
-        sparse_library_close(&t->sparse);
-    }
-    mc_diag_destroy(diag);
-}
-
 static mc_status open_output(session *s, mc_diag *diag) {
     const char *path = s->options->out;
     s->track.out = path == NULL ? stdout : fopen(path, "w");
@@ -174,8 +147,11 @@ static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     const run_options *o = s->options;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int threads = o->threads > 0 ? (int)o->threads : cores > 64 ? 64 : cores < 1 ? 1 : (int)cores;
-    s->track.rules = (race_rules){
-        .cold = o->cold, .between = o->between, .rounds = (int)o->rounds, .finalists = (int)o->finalists};
+    s->track.rules = (race_rules){.cold = o->cold,
+                                  .between = o->between,
+                                  .rounds = (int)o->rounds,
+                                  .finalists = (int)o->finalists,
+                                  .names = o->contenders};
     mc_status status = check_sizes(o, diag);
     /* Without a GPU the specs' faults come before its own. */
     if (status == MC_OK && mc_device_cuda_count() == 0) status = choose_variants(s, specs, 0, diag);
@@ -190,28 +166,20 @@ static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     if (status == MC_OK) status = load_variants(s, threads, diag);
     if (status == MC_OK) status = choose_sizes(o, s->track.variants.operation, &s->plan, diag);
     if (status != MC_OK) return status;
-    open_peers(s);
+    s->peers = run_peers_open(&s->track, o->peers);
+    if (s->peers == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     s->plan.operation = s->track.variants.operation;
     s->plan.variants = &s->track.variants;
     s->plan.sparse_peers = s->track.sparse.handle != NULL;
     s->plan.seed = (uint64_t)o->seed;
-    if (s->track.dense.handle != NULL) s->dense = calloc(s->plan.size_count, sizeof *s->dense);
     return feeder_start(&s->feeder, s->items, s->count, &s->plan, threads, 2 * threads, diag);
-}
-
-static void close_dense(session *s) {
-    for (size_t i = 0; s->dense != NULL && i < s->plan.size_count; i++)
-        dense_close(&s->dense[i], &s->track.gpu);
 }
 
 static void session_close(session *s) {
     race_track *t = &s->track;
     feeder_stop(s->feeder);
-    close_dense(s);
-    free(s->dense);
+    run_peers_close(s->peers, t);
     variants_close(&t->variants);
-    dense_library_close(&t->dense, &t->gpu);
-    sparse_library_close(&t->sparse);
     helpers_close(&t->helpers);
     between_close(&s->between, &t->gpu);
     gpu_close(&t->gpu);
@@ -232,39 +200,18 @@ static mc_status write_line(session *s, json_t *line, mc_diag *diag) {
 static json_t *machine_json(const session *s) {
     const mc_device_info *info = mc_device_get_info(s->track.gpu.device);
     clock_reading clocks = clocks_read(0);
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:i, s:i, s:I, "
-        "s:I}",
-        "kind", "machine", "mcbench", MC_VERSION, "gpu", info->name, "driver", clocks.driver, "capability",
-        info->capability, "cuda", info->driver, "multiprocessors", info->multiprocessors, "memory",
-        (json_int_t)info->memory, "l2", (json_int_t)s->track.gpu.l2_bytes, "cublaslt", s->track.dense.version,
-        "cusparse", s->track.sparse.version, "sm_mhz", (int)clocks.sm_mhz, "memory_mhz",
-        (int)clocks.memory_mhz, "vec", s->track.variants.vec, "cold", (int)s->options->cold, "between",
-        (int)s->options->between, "rounds", s->track.rules.rounds, "finalists", s->track.rules.finalists,
-        "seed", (json_int_t)s->options->seed, "variants", (json_int_t)s->track.variants.count);
-}
-
-/* The same masks come in the same shapes: the dense peers of a shape are looked for once. */
-static mc_status dense_for(session *s, const work *w, mc_diag *diag) {
-    mc_status status = MC_OK;
-    if (s->dense == NULL || (s->dense_rows == w->a.rows && s->dense_cols == w->a.cols)) return MC_OK;
-    close_dense(s);
-    for (size_t i = 0; i < s->plan.size_count && status == MC_OK; i++) {
-        const problem_shape *shape = &w->problems[i].shape;
-        const variant_list *list = &s->track.variants;
-        const peer_problem problem = {.m = shape->m,
-                                      .n = shape->n,
-                                      .k = shape->k,
-                                      .lhs = list->lhs,
-                                      .rhs = list->rhs,
-                                      .outs = variants_outs(list),
-                                      .k_contiguous = s->plan.operation->k_contiguous,
-                                      .cold = s->options->cold};
-        status = dense_open(&s->dense[i], &s->track.dense, &s->track.gpu, &s->track.helpers, &problem, diag);
-    }
-    s->dense_rows = w->a.rows;
-    s->dense_cols = w->a.cols;
-    return status;
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:b, "
+                     "s:i, s:i, s:I, "
+                     "s:I}",
+                     "kind", "machine", "mcbench", MC_VERSION, "gpu", info->name, "driver", clocks.driver,
+                     "capability", info->capability, "cuda", info->driver, "multiprocessors",
+                     info->multiprocessors, "memory", (json_int_t)info->memory, "l2",
+                     (json_int_t)s->track.gpu.l2_bytes, "cublaslt", s->track.dense.version, "cusparse",
+                     s->track.sparse.version, "cusparselt", s->track.pruned.version, "sm_mhz",
+                     (int)clocks.sm_mhz, "memory_mhz", (int)clocks.memory_mhz, "vec", s->track.variants.vec,
+                     "cold", (int)s->options->cold, "between", (int)s->options->between, "rounds",
+                     s->track.rules.rounds, "finalists", s->track.rules.finalists, "seed",
+                     (json_int_t)s->options->seed, "variants", (json_int_t)s->track.variants.count);
 }
 
 static void report(const session *s, const work *w, int64_t size, const race_summary *summary) {
@@ -284,11 +231,12 @@ static mc_status race_matrix(session *s, work *w, mc_diag *diag) {
         s->left_out++;
         return MC_OK;
     }
-    mc_status status = dense_for(s, w, diag);
+    mc_status status = MC_OK;
     for (size_t i = 0; i < s->plan.size_count && status == MC_OK; i++) {
         race_summary summary;
-        status =
-            race_run(&s->track, w, &w->problems[i], s->dense != NULL ? &s->dense[i] : NULL, &summary, diag);
+        race_peers peers;
+        status = run_peers_find(s->peers, &s->track, &w->problems[i].shape, i, &peers, diag);
+        if (status == MC_OK) status = race_run(&s->track, w, &w->problems[i], &peers, &summary, diag);
         if (status != MC_OK) break;
         s->wrong += summary.wrong;
         report(s, w, s->plan.sizes[i], &summary);

@@ -64,7 +64,7 @@ typedef struct race {
     const operation *operation;
     const work *work;
     const work_problem *problem;
-    const dense_peers *dense;
+    const race_peers *peers;
     sparse_peers *sparse;
     our_sums sums[ORDER_COUNT];
     our_want wants[MAX_WANTS];

@@ -336,10 +336,11 @@ void sparse_open(sparse_peers *peers, const sparse_library *library, gpu_device 
         contender best = {0};
         char label[SPARSE_LABEL];
         if (!sparse_is_of(i, &q->sides)) continue;
+        sparse_label(i, q->sides.type, label);
+        if (!peer_is_named(q->names, label)) continue;
         p->library = library;
         p->format = i;
         p->type = q->sides.type;
-        sparse_label(i, p->type, label);
         mc_diag_clear(diag);
         mc_status status = upload(p, gpu, q, diag);
         if (status == MC_OK) status = want_uniform(p, gpu, h, q, diag);

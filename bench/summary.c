@@ -38,15 +38,18 @@ static groups groups_of(const results *r) {
 
 static void print_machine(const json_t *line) {
     const char *gpu = "", *driver = "";
-    int capability = 0, cuda = 0, lt = 0, sp = 0, cold = 0, between = 0, vec = 0, rounds = 0, sm = 0;
-    json_unpack((json_t *)line, "{s:s, s:s, s:i, s:i, s:i, s:i, s:b, s?b, s:i, s:i, s:i}", "gpu", &gpu,
+    int capability = 0, cuda = 0, lt = 0, sp = 0, lts = 0, cold = 0, between = 0, vec = 0, rounds = 0, sm = 0;
+    json_unpack((json_t *)line, "{s:s, s:s, s:i, s:i, s:i, s:i, s?i, s:b, s?b, s:i, s:i, s:i}", "gpu", &gpu,
                 "driver", &driver, "capability", &capability, "cuda", &cuda, "cublaslt", &lt, "cusparse", &sp,
-                "cold", &cold, "between", &between, "vec", &vec, "rounds", &rounds, "sm_mhz", &sm);
-    printf("%s (sm_%d, %d MHz before), driver %s, CUDA %d.%d, cuBLASLt %d, cuSPARSE %d; V = %d, %s L2, "
+                "cusparselt", &lts, "cold", &cold, "between", &between, "vec", &vec, "rounds", &rounds,
+                "sm_mhz", &sm);
+    char pruned[40] = "";
+    if (lts > 0) snprintf(pruned, sizeof pruned, ", cuSPARSELt %d", lts);
+    printf("%s (sm_%d, %d MHz before), driver %s, CUDA %d.%d, cuBLASLt %d, cuSPARSE %d%s; V = %d, %s L2, "
            "medians of %d "
            "rounds%s\n",
-           gpu, capability, sm, driver, cuda / 1000, cuda % 1000 / 10, lt, sp, vec, cold ? "cold" : "warm",
-           rounds, between ? ", an ordinary kernel before each launch" : "");
+           gpu, capability, sm, driver, cuda / 1000, cuda % 1000 / 10, lt, sp, pruned, vec,
+           cold ? "cold" : "warm", rounds, between ? ", an ordinary kernel before each launch" : "");
 }
 
 static void print_head(const results *r) {

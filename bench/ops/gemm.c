@@ -78,6 +78,7 @@ static floor_load load(const variant *v, const floor_problem *p) {
 
 extern const operation operation_gemm;
 const operation operation_gemm = {.op = MC_OP_GEMM,
+                                  .mask = MASK_SHAPE,
                                   .usual = "512,4096",
                                   .k_contiguous = true,
                                   .dilate = dilate,

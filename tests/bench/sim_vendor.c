@@ -1,4 +1,4 @@
-/* A libcublasLt and a libcusparse beside sim_cuda.c, so that whole runs with peers work without a GPU: each call reads its operands
+/* A libcublasLt, a libcusparse and a libcusparseLt beside sim_cuda.c, so that whole runs with peers work without a GPU: each call reads its operands
    as its descriptors say, multiplies in double precision and writes the result. One algorithm for everything. Written from the
    libraries' API documentation. */
 #include <dlfcn.h>
@@ -79,6 +79,7 @@ static void store(void *data, int type, int64_t i, double value) {
     memcpy(&bits, &real, sizeof bits);
     uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
     if (type == R_32I) ((int32_t *)data)[i] = (int32_t)value;
+    else if (type == R_8I) ((int8_t *)data)[i] = (int8_t)fmax(fmin(rint(value), 127), -128);
     else if (type == R_32F) ((float *)data)[i] = real;
     else if (type == R_16BF) ((uint16_t *)data)[i] = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
     else if (magnitude > 0x7f800000) ((uint16_t *)data)[i] = 0x7fff;
@@ -350,3 +351,120 @@ static int run(ARGUMENTS, int sampled) {
 
 PRODUCT(SpMM, 0)
 PRODUCT(SDDMM, 1)
+
+/* -- cuSPARSELt: objects lie in memory of the caller's. A compressed matrix is here the dense one, with its zeros. Of three algorithms
+   the last one is never right, and k is split in one kernel only. */
+
+typedef struct matmul {
+    matrix operands[3];
+    int transposed;
+} matmul;
+
+typedef struct selection {
+    int attributes[6]; /* cusparseLtMatmulAlgAttribute_t */
+} selection;
+
+typedef struct plan {
+    matmul of;
+    selection *selected;
+} plan;
+
+enum { SELECTED_ID, MOST_ID, SPLIT = 3, SPLIT_MODE, ALGORITHMS = 3 };
+
+EXPORT int cusparseLtInit(void *handle) { return memset(handle, 0, 512), OK; }
+EXPORT int cusparseLtDestroy(const void *handle) { return (void)handle, OK; }
+EXPORT int cusparseLtGetVersion(const void *handle, int *version) {
+    const char *text = getenv("SIM_SPARSELT_VERSION");
+    return (void)handle, *version = text != NULL ? atoi(text) : 1000, OK;
+}
+
+EXPORT int cusparseLtDenseDescriptorInit(const void *handle, void *desc, int64_t rows, int64_t cols,
+                                         int64_t ld, uint32_t alignment, int type, int order) {
+    matrix m = {DENSE, rows, cols, .ld = ld, .type = type, .order = order};
+    return (void)handle, (void)alignment, memcpy(desc, &m, sizeof m), OK;
+}
+EXPORT int cusparseLtStructuredDescriptorInit(const void *handle, void *desc, int64_t rows, int64_t cols,
+                                              int64_t ld, uint32_t alignment, int type, int order,
+                                              int sparsity) {
+    if (rows % 32 != 0 || cols % 32 != 0 || sparsity != 0) return UNSUPPORTED;
+    return cusparseLtDenseDescriptorInit(handle, desc, rows, cols, ld, alignment, type, order);
+}
+EXPORT int cusparseLtMatDescriptorDestroy(const void *desc) { return (void)desc, OK; }
+
+EXPORT int cusparseLtMatmulDescriptorInit(const void *handle, void *desc, int op_a, int op_b, const void *a,
+                                          const void *b, const void *c, const void *d, int compute) {
+    matmul m = {{*(const matrix *)a, *(const matrix *)b, *(const matrix *)d}, op_b};
+    (void)handle, (void)c, (void)compute;
+    return op_a == 0 ? (memcpy(desc, &m, sizeof m), OK) : UNSUPPORTED;
+}
+
+EXPORT int cusparseLtMatmulAlgSelectionInit(const void *handle, void *selected, const void *desc,
+                                            int algorithm) {
+    selection s = {{0, ALGORITHMS, 5, 1, 1, 0}};
+    return (void)handle, (void)desc, memcpy(selected, &s, sizeof s), algorithm == 0 ? OK : FAILED;
+}
+EXPORT int cusparseLtMatmulAlgSelectionDestroy(const void *selected) { return (void)selected, OK; }
+EXPORT int cusparseLtMatmulAlgSetAttribute(const void *handle, void *selected, int attribute,
+                                           const void *value, size_t size) {
+    int number;
+    if (size != sizeof number || attribute == MOST_ID) return FAILED;
+    memcpy(&number, value, size);
+    if ((attribute == SELECTED_ID && number >= ALGORITHMS) || (attribute == SPLIT_MODE && number != 1))
+        return UNSUPPORTED;
+    return (void)handle, ((selection *)selected)->attributes[attribute] = number, OK;
+}
+EXPORT int cusparseLtMatmulAlgGetAttribute(const void *handle, const void *selected, int attribute,
+                                           void *value, size_t size) {
+    return (void)handle, memcpy(value, &((const selection *)selected)->attributes[attribute], size), OK;
+}
+
+EXPORT int cusparseLtMatmulPlanInit(const void *handle, void *made, const void *desc, const void *selected) {
+    plan p = {*(const matmul *)desc, (selection *)(uintptr_t)selected};
+    return (void)handle, memcpy(made, &p, sizeof p), OK;
+}
+EXPORT int cusparseLtMatmulPlanDestroy(const void *made) { return (void)made, OK; }
+EXPORT int cusparseLtMatmulGetWorkspace(const void *handle, const void *made, size_t *bytes) {
+    return (void)handle, *bytes = ((const plan *)made)->selected->attributes[SPLIT] > 1 ? 64 : 0, OK;
+}
+
+EXPORT int cusparseLtSpMMACompressedSize2(const void *handle, const void *desc, size_t *bytes,
+                                          size_t *buffer) {
+    return (void)handle, *bytes = value_bytes(desc), *buffer = 64, OK;
+}
+EXPORT int cusparseLtSpMMACompress2(const void *handle, const void *desc, int is_a, int op, uint64_t dense,
+                                    uint64_t compressed, uint64_t buffer, void *stream) {
+    const matrix *m = desc;
+    void *values = fetch(dense, value_bytes(m));
+    int most = 0;
+    (void)handle, (void)is_a, (void)op, (void)buffer, (void)stream;
+    for (int64_t i = 0; i < m->rows * m->cols; i += 4) {
+        int kept = 0;
+        for (int64_t j = i; j < i + 4; j++) kept += load(values, m->type, j) != 0;
+        if (kept > most) most = kept;
+    }
+    int status = most > 2 ? FAILED : call_driver("cuMemcpyHtoD_v2", NULL, compressed, values, value_bytes(m));
+    return free(values), status;
+}
+
+EXPORT int cusparseLtMatmul(const void *handle, const void *made, const void *alpha, uint64_t a, uint64_t b,
+                            const void *beta, uint64_t c, uint64_t d, uint64_t workspace, void *streams,
+                            int count) {
+    const plan *p = made;
+    float factor;
+    (void)handle, (void)beta, (void)c, (void)workspace, (void)streams, (void)count;
+    memcpy(&factor, alpha, sizeof factor);
+    matrix x = operand(&p->of.operands[0], a, 0), z = operand(&p->of.operands[2], d, 0);
+    matrix y = p->of.operands[1];
+    y.values = b;
+    if (p->of.transposed)
+        y.rows = p->of.operands[1].cols, y.cols = p->of.operands[1].rows, y.order = ORDER_COL;
+    count_launch();
+    if (p->selected->attributes[SELECTED_ID] == ALGORITHMS - 1) factor *= 2;
+    return multiply((double)factor, &x, &y, &z);
+}
+EXPORT int cusparseLtMatmulSearch(const void *handle, void *made, const void *alpha, uint64_t a, uint64_t b,
+                                  const void *beta, uint64_t c, uint64_t d, uint64_t workspace, void *streams,
+                                  int count) {
+    ((plan *)made)->selected->attributes[SELECTED_ID] = 1;
+    return cusparseLtMatmul(handle, made, alpha, a, b, beta, c, d, workspace, streams, count);
+}
