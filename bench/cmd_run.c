@@ -11,18 +11,28 @@
 #include "commands.h"
 #include "operation.h"
 #include "run_peers.h"
+#include "shapes.h"
+
+enum { VALUES_NORMAL = 1, VALUES_UNIFORM };
 
 typedef struct run_options {
     cmd_settings settings;
     const char *matrices, *filter, *variants, *n_list, *k_list, *device, *out, *against, *contenders;
     int64_t limit, rounds, finalists, seed, threads, seconds;
-    int peers;
+    double sparsity;
+    int peers, shapes, values; /* the place of the word, from 1; 0: none */
     bool cold, between, no_cache;
 } run_options;
 
 static const cmd_option run_table[] = {
     {"matrices", 'm', OPTION_TEXT, offsetof(run_options, matrices), "FOLDER", 0, 0,
      ".smtx files, in it and below; each nonzero becomes a vector"},
+    {"shapes", 0, OPTION_CHOICE, offsetof(run_options, shapes), SHAPE_SET_WORDS, 0, 0,
+     "in place of files: layers of language models, or a first look; operands are drawn on the GPU"},
+    {"values", 0, OPTION_CHOICE, offsetof(run_options, values), "normal|uniform", 0, 0,
+     "of --shapes: what is drawn (normal)"},
+    {"sparsity", 0, OPTION_REAL, offsetof(run_options, sparsity), "S", 0, 1,
+     "of --shapes, where A is sparse: 0 (full) to 1 (0.9)"},
     {"n", 0, OPTION_TEXT, offsetof(run_options, n_list), "N,N", 0, 0,
      "columns of B, where the matrix does not have them (256,512)"},
     {"k", 0, OPTION_TEXT, offsetof(run_options, k_list), "K,K", 0, 0, "columns of A, likewise (256)"},
@@ -108,7 +118,8 @@ static mc_status choose_sizes(const run_options *o, const operation *op, work_pl
     if (other != NULL)
         return mc_fail(diag, MC_USAGE, "run: the sizes of family %s are those of --%s", operation_name(op),
                        operation_size(op));
-    return parse_sizes(operation_size(op), list != NULL ? list : op->usual, plan, diag);
+    const char *usual = o->shapes > 0 ? shape_sets[o->shapes - 1].sizes : op->usual;
+    return parse_sizes(operation_size(op), list != NULL ? list : usual, plan, diag);
 }
 
 static mc_status open_output(session *s, mc_diag *diag) {
@@ -143,6 +154,35 @@ static mc_status choose_variants(session *s, char **specs, int capability, mc_di
     return status;
 }
 
+static fill_law law_of(const run_options *o) {
+    return o->shapes > 0 && o->values != VALUES_UNIFORM ? FILL_NORMAL_VALUES : FILL_UNIFORM;
+}
+
+static mc_status list_items(session *s, mc_diag *diag) {
+    const run_options *o = s->options;
+    size_t limit = (size_t)o->limit;
+    if (o->shapes == 0) return work_list(o->matrices, o->filter, limit, &s->items, &s->count, diag);
+    return shape_set_list(&shape_sets[o->shapes - 1], o->filter, limit, &s->items, &s->count, diag);
+}
+
+static mc_status check_operation(const session *s, mc_diag *diag) {
+    const operation *op = s->track.variants.operation;
+    if (s->options->shapes == 0 || op->drawn) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "run: --shapes has no problems of family %s", operation_name(op));
+}
+
+static void fill_plan(session *s) {
+    const run_options *o = s->options;
+    work_plan *plan = &s->plan;
+    plan->operation = s->track.variants.operation;
+    plan->variants = &s->track.variants;
+    plan->sparse_peers = s->track.sparse.handle != NULL;
+    plan->seed = (uint64_t)o->seed;
+    plan->drawn = s->track.rules.drawn;
+    plan->law = s->track.rules.law;
+    plan->sparsity = o->sparsity < 0 ? 0.9 : o->sparsity;
+}
+
 static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     const run_options *o = s->options;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -151,12 +191,14 @@ static mc_status session_open(session *s, char **specs, mc_diag *diag) {
                                   .between = o->between,
                                   .rounds = (int)o->rounds,
                                   .finalists = (int)o->finalists,
-                                  .names = o->contenders};
+                                  .names = o->contenders,
+                                  .drawn = o->shapes > 0,
+                                  .law = law_of(o),
+                                  .seed = (uint64_t)o->seed};
     mc_status status = check_sizes(o, diag);
     /* Without a GPU the specs' faults come before its own. */
     if (status == MC_OK && mc_device_cuda_count() == 0) status = choose_variants(s, specs, 0, diag);
-    if (status == MC_OK)
-        status = work_list(o->matrices, o->filter, (size_t)o->limit, &s->items, &s->count, diag);
+    if (status == MC_OK) status = list_items(s, diag);
     if (status == MC_OK) status = gpu_open(&s->track.gpu, o->device, !o->no_cache, diag);
     if (status == MC_OK)
         status = choose_variants(s, specs, mc_device_get_info(s->track.gpu.device)->capability, diag);
@@ -164,14 +206,12 @@ static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     if (status == MC_OK) status = helpers_open(&s->track.helpers, s->track.gpu.device, diag);
     if (status == MC_OK && o->between) status = between_open(&s->between, &s->track.gpu, diag);
     if (status == MC_OK) status = load_variants(s, threads, diag);
+    if (status == MC_OK) status = check_operation(s, diag);
     if (status == MC_OK) status = choose_sizes(o, s->track.variants.operation, &s->plan, diag);
     if (status != MC_OK) return status;
     s->peers = run_peers_open(&s->track, o->peers);
     if (s->peers == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    s->plan.operation = s->track.variants.operation;
-    s->plan.variants = &s->track.variants;
-    s->plan.sparse_peers = s->track.sparse.handle != NULL;
-    s->plan.seed = (uint64_t)o->seed;
+    fill_plan(s);
     return feeder_start(&s->feeder, s->items, s->count, &s->plan, threads, 2 * threads, diag);
 }
 
@@ -195,6 +235,15 @@ static mc_status write_line(session *s, json_t *line, mc_diag *diag) {
     fputc('\n', s->track.out);
     json_decref(line);
     return MC_OK;
+}
+
+/* What problems are made of, where no files are. */
+static json_t *add_shapes(const session *s, json_t *line) {
+    const run_options *o = s->options;
+    if (o->shapes == 0) return line;
+    json_object_set_new(line, "shapes", json_string(shape_sets[o->shapes - 1].name));
+    json_object_set_new(line, "values", json_string(o->values == VALUES_UNIFORM ? "uniform" : "normal"));
+    return line;
 }
 
 static json_t *machine_json(const session *s) {
@@ -261,7 +310,7 @@ static mc_status race_all(session *s, mc_diag *diag) {
 }
 
 static mc_status measure(session *s, mc_diag *diag) {
-    mc_status status = write_line(s, machine_json(s), diag);
+    mc_status status = write_line(s, add_shapes(s, machine_json(s)), diag);
     const contender *kernel_between = s->track.gpu.between;
     s->track.gpu.between = NULL; /* not between the ceilings' launches */
     if (status == MC_OK) status = ceilings_measure(&s->track.gpu, &s->track.ceilings, diag);
@@ -284,13 +333,29 @@ static mc_status measure(session *s, mc_diag *diag) {
     return status;
 }
 
+/* What options do not go together. */
+static const char *fault_of(const run_options *o) {
+    bool shapes = o->shapes > 0;
+    if (o->matrices == NULL && !shapes) return "--matrices is missing, or --shapes";
+    if (o->matrices != NULL && shapes) return "--matrices and --shapes do not go together";
+    if (!shapes && o->values > 0) return "--values is for --shapes";
+    if (!shapes && o->sparsity >= 0) return "--sparsity is for --shapes";
+    return NULL;
+}
+
 static int run(int argc, char **argv) {
-    run_options options = {
-        .variants = "all", .device = "cuda:0", .rounds = 15, .finalists = 4, .seed = 1, .peers = PEERS_ALL};
+    run_options options = {.variants = "all",
+                           .device = "cuda:0",
+                           .rounds = 15,
+                           .finalists = 4,
+                           .seed = 1,
+                           .sparsity = -1,
+                           .peers = PEERS_ALL};
     char **operands;
     int exit_status;
     if (!cmd_parse(&cmd_run, argc, argv, &options, &operands, &exit_status)) return exit_status;
-    if (options.matrices == NULL) return cmd_usage("run: --matrices is missing");
+    const char *fault = fault_of(&options);
+    if (fault != NULL) return cmd_usage("run: %s", fault);
     mc_diag *diag = mc_diag_create();
     session s = {.options = &options, .started = now()};
     mc_status status = session_open(&s, operands, diag);

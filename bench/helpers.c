@@ -249,7 +249,10 @@ mc_status helpers_reference(helpers *h, mc_type a, mc_type b, const dense_produc
         .values = {p->a, p->b, p->c, (uint64_t)p->m, (uint64_t)p->n, (uint64_t)p->k, (uint64_t)p->lda,
                    (uint64_t)p->b_k, (uint64_t)p->b_n},
         .count = 9};
-    return launch_helper(h, i < COUNT ? products[i].reference : NO_HELPER, &launch, diag);
+    if (i == COUNT)
+        return mc_fail(diag, MC_CANNOT, "the bench has no plain product of %s by %s", mc_type_text(a),
+                       mc_type_text(b));
+    return launch_helper(h, products[i].reference, &launch, diag);
 }
 
 static mc_launch output_launch(uint64_t sums, uint64_t out, int64_t rows, int64_t cols,
@@ -302,11 +305,13 @@ static mc_status count_wrong(helpers *h, helper which, uint64_t count, mc_launch
     return status;
 }
 
-mc_status helpers_compare(helpers *h, mc_type type, uint64_t got, uint64_t want, uint64_t count,
-                          tolerance allowed, uint64_t *wrong, mc_diag *diag) {
-    const mc_launch launch = {
-        .values = {got, want, count, float_bits(allowed.rel), float_bits(allowed.floor)}, .count = 5};
-    return count_wrong(h, types[type].compare, count, launch, wrong, diag);
+mc_status helpers_compare(helpers *h, mc_type type, const compared *c, tolerance allowed, uint64_t *wrong,
+                          mc_diag *diag) {
+    uint64_t cols = c->cols > 0 ? c->cols : c->count > 0 ? c->count : 1;
+    const mc_launch launch = {.values = {c->got, c->want, c->count, cols, c->cols > 0 ? c->ld : cols,
+                                         float_bits(allowed.rel), float_bits(allowed.floor)},
+                              .count = 7};
+    return count_wrong(h, types[type].compare, c->count, launch, wrong, diag);
 }
 
 mc_status helpers_within(helpers *h, mc_type type, uint64_t got, uint64_t least, uint64_t most,

@@ -88,8 +88,12 @@ bool helpers_compare_type(mc_type type);
 typedef struct tolerance {
     double rel, floor;
 } tolerance;
-mc_status helpers_compare(helpers *helpers, mc_type type, uint64_t got, uint64_t want, uint64_t count,
-                          tolerance allowed, uint64_t *wrong, mc_diag *diag);
+/* GOT has rows of COLS elements, LD apart; COLS 0: there are no gaps. WANT has none. */
+typedef struct compared {
+    uint64_t got, want, count, cols, ld;
+} compared;
+mc_status helpers_compare(helpers *helpers, mc_type type, const compared *compared, tolerance allowed,
+                          uint64_t *wrong, mc_diag *diag);
 /* The same of elements that may be anything from LEAST to MOST, both f32 (sum_range in ops/reference.h): a
    NaN where both are NaN, anything from -infinity to infinity. */
 mc_status helpers_within(helpers *helpers, mc_type type, uint64_t got, uint64_t least, uint64_t most,

@@ -103,18 +103,24 @@
     "    .reg .b16 %narrow, %zero;\n"                                                                        \
     "    mov.b16 %zero, 0;\n"
 
+/* The result has COLS elements a row, and rows lie LD apart; what it must be has no gaps. */
 #define COMPARE(name, bytes, test)                                                                           \
-    ".visible .entry " name "(.param .u64 got, .param .u64 want, .param .u64 elements, .param .f32 rel,\n"   \
-    "                         .param .f32 floor, .param .u64 counter)\n"                                     \
+    ".visible .entry " name "(.param .u64 got, .param .u64 want, .param .u64 elements, .param .u64 cols,\n"  \
+    "                         .param .u64 ld, .param .f32 rel, .param .f32 floor, .param .u64 counter)\n"    \
     "{\n"                                                                                                    \
     "    .reg .pred %right;\n"                                                                               \
-    "    .reg .b64 %got, %want, %counter;\n" LOAD_REGISTERS THREAD_INDEX("elements")                         \
-        ELEMENT_ADDRESS("%got", "got", bytes) ELEMENT_ADDRESS("%want", "want", "4") test                     \
-        "    @%right ret;\n"                                                                                 \
-        "    ld.param.u64 %counter, [counter];\n"                                                            \
-        "    red.global.add.u32 [%counter], 1;\n"                                                            \
-        "    ret;\n"                                                                                         \
-        "}\n"
+    "    .reg .b64 %got, %want, %counter, %row, %col, %cols, %ld;\n" LOAD_REGISTERS THREAD_INDEX("elements") \
+        ELEMENT_ADDRESS("%want", "want",                                                                     \
+                        "4") "    ld.param.u64 %cols, [cols];\n"                                             \
+                             "    ld.param.u64 %ld, [ld];\n"                                                 \
+                             "    div.u64 %row, %i, %cols;\n"                                                \
+                             "    rem.u64 %col, %i, %cols;\n"                                                \
+                             "    mad.lo.u64 %i, %row, %ld, %col;\n" ELEMENT_ADDRESS("%got", "got", bytes)   \
+                                 test "    @%right ret;\n"                                                   \
+                                      "    ld.param.u64 %counter, [counter];\n"                              \
+                                      "    red.global.add.u32 [%counter], 1;\n"                              \
+                                      "    ret;\n"                                                           \
+                                      "}\n"
 
 #define EQUAL                                                                                                \
     "    .reg .b32 %a, %b;\n"                                                                                \

@@ -22,6 +22,7 @@ typedef struct operation {
     const char *usual; /* sizes of a run that lists none: "256,512" */
     bool k_contiguous; /* the dense peers' B, in all types */
     bool turned;       /* the dense product's m and k are the problem's k and m */
+    bool drawn;        /* operands may be drawn on the GPU (drawn.h): sets of shapes want that */
 
     /* The matrix that all variants of LIST share: PATTERN dilated by their V, with random values. */
     mc_status (*dilate)(const variant_list *list, const mc_csr *pattern, uint64_t seed, mc_vsparse *a,

@@ -24,7 +24,14 @@ expect 2 "--n: '256,x' is not a list" "$mcbench" run "$spec" -m matrices --n 256
 expect 2 "--n: '0' is not a list" "$mcbench" run "$spec" -m matrices --n 0
 expect 2 "--n: '' is not a list" "$mcbench" run "$spec" -m matrices --n ''
 expect 2 "--n: '1,' is not a list" "$mcbench" run "$spec" -m matrices --n 1,
-expect 2 '--n: more than 8' "$mcbench" run "$spec" -m matrices --n 1,2,3,4,5,6,7,8,9
+expect 2 '--n: more than 16' "$mcbench" run "$spec" -m matrices --n 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17
+expect 2 'run: --matrices and --shapes do not go together' "$mcbench" run "$spec" -m matrices --shapes tiny
+expect 2 "--shapes: 'huge' is not one of layers|tiny" "$mcbench" run "$spec" --shapes huge
+expect 2 'run: --values is for --shapes' "$mcbench" run "$spec" -m matrices --values normal
+expect 2 'run: --sparsity is for --shapes' "$mcbench" run "$spec" -m matrices --sparsity 0.5
+expect 2 "--sparsity: '2'" "$mcbench" run "$spec" --shapes tiny --sparsity 2
+expect 2 "--values: 'odd' is not one of normal|uniform" "$mcbench" run "$spec" --shapes tiny --values odd
+expect 1 'layers: no shape with 5x5' "$mcbench" run "$spec" --shapes layers --filter 5x5
 expect 2 "--k: '0' is not a list" "$mcbench" run "$spec" -m matrices --k 0
 expect 2 "--peers: 'magma' is not one of" "$mcbench" run "$spec" -m matrices --peers magma
 expect 2 "--rounds: '4' is not a whole number from 5" "$mcbench" run "$spec" -m matrices --rounds 4

@@ -136,7 +136,7 @@ static void test_reference(mc_type type, bool k_contiguous) {
 static uint64_t count_wrong(mc_type type, const void *got, const void *want, size_t count,
                             tolerance allowed) {
     uint64_t wrong = 0, got_at = upload(got, count * mc_type_bytes(type)), want_at = upload(want, count * 4);
-    OK(helpers_compare(&h, type, got_at, want_at, count, allowed, &wrong, diag));
+    OK(helpers_compare(&h, type, &(compared){got_at, want_at, count, 0, 0}, allowed, &wrong, diag));
     mc_device_free(device, got_at);
     mc_device_free(device, want_at);
     return wrong;
