@@ -84,6 +84,29 @@ expect 1 "mcbench: --over: there are no results of 'cublaslt f8'" "$mcbench" sum
 "$mcbench" summary "$sample" --speeds >table
 has 'mcgen s8 s8 s32 1.00 ( 2) 4.00 ( 1) '
 check 'speeds alone' [ "$(grep -c 'floor\|best of some' table)" = 0 ]
+# Many columns, and few; an N between them counts in neither
+cat >bands.jsonl <<'END'
+{"kind":"machine","gpu":"G","driver":"","capability":90,"cuda":13000,"cublaslt":1,"cusparse":1,"cusparselt":1000,"cold":false,"vec":1,"rounds":15,"sm_mhz":1,"shapes":"layers","values":"normal"}
+END
+line() { # N CONTENDER US
+    printf '{"kind":"result","matrix":"8x8","m":8,"n":%s,"k":8,"vec":1,"class":0,"op":"gemm","contender":"%s","us":%s}\n' "$@" >>bands.jsonl
+}
+for n in 8 64 256 512 8192; do
+    line $n 'mcgen f16 f16 f16' 10
+    line $n 'cublaslt f16' $((n < 512 ? 5 : 20))
+    line $n 'cublaslt f16' 100
+done
+line 8192 'cusparselt f16' 2.5
+"$mcbench" summary bands.jsonl >table
+has ' N >= 512 N <= 64'
+has ' cublaslt f16 2.00 ( 2, least 2.00) 0.50 ( 2, least 0.50)'
+has ' cusparselt f16 0.25 ( 1, least 0.25) -'
+check 'the library of 2:4 is named' grep -q 'cuSPARSE 1, cuSPARSELt 1000;' table
+"$mcbench" summary bands.jsonl --json >table
+has '{"kind":"band","op":"gemm","ours":"mcgen f16 f16 f16","peer":"cublaslt f16","least_n":512,"ratio":2.0,"worst":2.0,"problems":2}'
+has '{"kind":"band","op":"gemm","ours":"mcgen f16 f16 f16","peer":"cublaslt f16","most_n":64,"ratio":0.5,"worst":0.5,"problems":2}'
+check 'a line for each pair and band' [ "$(wc -l <table)" = 3 ]
+check 'of sets of shapes alone' [ "$("$mcbench" summary "$sample" | grep -c 'N <= 64')" = 0 ]
 # Two runs are not mixed: each has its own denominators
 expect 0 '6 problems' "$mcbench" summary "$sample" "$sample"
 
