@@ -363,6 +363,13 @@ mc_status variants_load(variant_list *list, mc_context *context, int threads, mc
     return status;
 }
 
+unsigned variants_outs(const variant_list *list) {
+    unsigned outs = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].error == NULL) outs |= 1u << list->items[i].output.type;
+    return outs;
+}
+
 static void variant_close(variant *v) {
     mc_module_unload(v->module);
     mc_kernel_destroy(v->kernel);

@@ -36,8 +36,10 @@ static int64_t slots(const mc_packed *packed, const mc_vsparse *a) {
 
 extern const operation operation_gemm;
 const operation operation_gemm = {.op = MC_OP_GEMM,
+                                  .mask = MASK_SHAPE,
                                   .usual = "512,4096",
                                   .k_contiguous = true,
+                                  .drawn = true,
                                   .dilate = dilate,
                                   .shape = products_shape,
                                   .prepare = prepare,

@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include "check.h"
 #include "operation.h"
+#include "shapes.h"
 
 static mc_diag *diag;
 
@@ -188,12 +189,69 @@ static void remove_folder(void) {
     CHECK(system(command) == 0);
 }
 
+/* -- Patterns without files */
+
+/* Two of each four, each of the six pairs about as often, the same again by the same seed. */
+static void test_pairs(void) {
+    const shape_pattern pattern = {MASK_24, 60, 96, 1, 0, 7};
+    mc_csr csr, again;
+    int seen[16] = {0}, wrong = 0;
+    OK(shape_pattern_make(&pattern, &csr, diag));
+    OK(shape_pattern_make(&pattern, &again, diag));
+    CHECK(csr.nnz == 60 * 48 && csr.row_ptr[60] == csr.nnz, "%lld", (long long)csr.nnz);
+    for (int64_t i = 0; i < csr.nnz; i += 2) {
+        int32_t first = csr.col_idx[i], second = csr.col_idx[i + 1];
+        wrong += first >= second || first / 4 != second / 4 || first / 4 != i / 2 % 24;
+        seen[1 << first % 4 | 1 << second % 4]++;
+    }
+    CHECK(wrong == 0, "%d wrong", wrong);
+    CHECK(memcmp(csr.col_idx, again.col_idx, (size_t)csr.nnz * sizeof *csr.col_idx) == 0, "other places");
+    const int pairs[] = {3, 5, 9, 6, 10, 12};
+    for (int i = 0; i < 6; i++) CHECK(seen[pairs[i]] > 180, "pair %d: %d times", pairs[i], seen[pairs[i]]);
+    mc_csr_free(&csr);
+    mc_csr_free(&again);
+}
+
+static void test_patterns(void) {
+    shape_pattern pattern = {MASK_PATTERN, 800, 500, 8, 0.9, 7};
+    mc_csr csr;
+    OK(shape_pattern_make(&pattern, &csr, diag));
+    CHECK(csr.rows == 100 && csr.nnz > 4500 && csr.nnz < 5500, "%lld", (long long)csr.nnz);
+    mc_csr_free(&csr);
+    pattern.mask = MASK_SHAPE;
+    OK(shape_pattern_make(&pattern, &csr, diag));
+    CHECK(csr.rows == 100 && csr.cols == 500 && csr.nnz == 0, "%lld", (long long)csr.nnz);
+    mc_csr_free(&csr);
+    pattern.vec = 7;
+    CHECK(shape_pattern_make(&pattern, &csr, diag) == MC_CANNOT, "800 rows of V = 7");
+    pattern.vec = 8, pattern.mask = MASK_24;
+    CHECK(shape_pattern_make(&pattern, &csr, diag) == MC_CANNOT, "two of four of V = 8");
+    mc_diag_clear(diag);
+}
+
+static void test_sets(void) {
+    work *items = NULL;
+    size_t count = 0;
+    OK(shape_set_list(&shape_sets[0], NULL, 0, &items, &count, diag));
+    CHECK(count == 7 && items[6].rows == 28672 && items[6].cols == 8192, "%zu", count);
+    work_list_free(items, count);
+    OK(shape_set_list(&shape_sets[0], "4096", 3, &items, &count, diag));
+    CHECK(count == 3 && strcmp(items[2].name, "4096x11008") == 0 && items[2].made, "%zu", count);
+    work_list_free(items, count);
+    CHECK(shape_set_list(&shape_sets[1], "5x5", 0, &items, &count, diag) == MC_CANNOT, "5x5");
+    work_list_free(items, count);
+    mc_diag_clear(diag);
+}
+
 int main(int argc, char **argv) {
     variant_list variants;
     diag = mc_diag_create();
     if (argc < 2 || mkdtemp(folder) == NULL) return 1;
     char *paths[] = {argv[1], NULL};
     test_halves();
+    test_pairs();
+    test_patterns();
+    test_sets();
     OK(variants_choose(&variants, paths, NULL, 0, 0, "all", diag));
     OK(variants_load(&variants, NULL, 3, diag));
     CHECK(variants.count == 120, "%zu", variants.count);
