@@ -394,13 +394,14 @@ bool sim_race_bulk(struct sim_warp *warp, const struct sim_block *block, const s
     int shift = block->launch->shared_shift;
     if (warp->clock.now >= LAST_CLOCK) return true;
     struct probe p = probe_shared(warp, block, insn, lane, access);
+    const bool is_generic = !warp->block->launch->traits[insn - warp->block->launch->function->code].bulk;
     for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++) {
         struct sim_race_cell *cell = &block->shared_cells[i];
         sim_record write = cell->write, r = collides(&p, write) ? write : 0;
         bool reader = false;
         if (access != SIM_READ) r = probe_write(&p, cell, &reader);
         if (r) report(&p, reader, r, i << shift);
-        if (r || !is_known_to_proxy(&p, write, i << shift)) return false;
+        if (r || (!is_generic && !is_known_to_proxy(&p, write, i << shift))) return false;
         if (access != SIM_READ) *cell = (struct sim_race_cell){0};
     }
     return true;
