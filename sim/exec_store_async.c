@@ -1,5 +1,5 @@
 /* Stores to the cluster's shared memory that an mbarrier counts (ISA, "st.async"). A lane's store is a copy
- * of its own, from registers, which lands as bulk copies do. It belongs to the generic proxy, unlike these. */
+ * of its own, from registers, which lands as bulk copies do. It is of the generic proxy, unlike these. */
 #include "async.h"
 #include "lanes.h"
 

@@ -34,6 +34,7 @@ enum {
     F_ZERO,
     F_RESIDUAL,
     F_LDR,
+    F_SPLIT,
     GEMM_FIELDS
 };
 

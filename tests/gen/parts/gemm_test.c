@@ -182,12 +182,12 @@ static mc_tensor_map operand_map(run *r, const matrix *m, shared_tile tile, int 
 
 static bool launch(run *r) {
     const gemm_config *c = r->c;
-    int bytes = gemm_out_bytes(c), span = store_span(c->tile_n, bytes);
+    int bytes = gemm_out_bytes(c), span = store_span(gemm_result_columns(c), bytes);
     mc_tensor_map a = operand_map(r, c->sparse ? &r->packed : &r->a, gemm_lhs(c), 1);
     mc_tensor_map b = operand_map(r, &r->b, gemm_rhs(c), c->cluster);
     mc_tensor_map to =
         map_of(r, r->c_at, bytes, r->p.m, r->p.n, r->ldc, (tensor_box){span / bytes, STORE_ROWS}, span);
-    mc_launch l = {.grid = {(unsigned)r->p.blocks, 1, 1},
+    mc_launch l = {.grid = {(unsigned)r->p.blocks, c->split ? (unsigned)c->split : 1, 1},
                    .block = {(unsigned)gemm_threads(c), 1, 1},
                    .shared_dynamic = (unsigned)gemm_shared(c),
                    .values = {r->c_at, r->meta_at, (unsigned)r->p.m, (unsigned)r->p.n, (unsigned)r->p.k,

@@ -13,7 +13,20 @@ typedef struct consumer {
     role_turns turns;
     mc_reg copies;       /* with turns: stages that the producer filled before this tile's */
     wgmma_metadata meta; /* sparse */
+    sum_exchange parts;  /* split */
 } consumer;
+
+/* Where the metadata are: split, those of the part's first stage. A part behind k's end has the last stage's,
+   for zeros. */
+static mc_reg metadata_array(const wgmma_kernel *g) {
+    mc_builder *b = g->b;
+    mc_reg all = load_array(b, "e");
+    if (!wgmma_is_split(g->plan)) return all;
+    int bytes = METADATA_STEPS * WORD * (g->lhs.bytes == 1 ? 2 : 1);
+    mc_reg last = add_s32(b, "meta_last_stage", g->k_all, I(-1));
+    mc_reg first = min_s32(b, "meta_first_stage", g->k_first, last);
+    return mad_wide(b, "meta_part", first, I(bytes), all);
+}
 
 /* Sparse: A's metadata, with the bytes that a stage has of each row. */
 static void begin_metadata(consumer *w) {
@@ -24,7 +37,7 @@ static void begin_metadata(consumer *w) {
     w->meta = (wgmma_metadata){.b = b,
                                .bytes = w->g->lhs.bytes,
                                .blocks = w->mma.blocks,
-                               .array = load_array(b, "e"),
+                               .array = metadata_array(w->g),
                                .row_bytes = shr_u32(b, "meta_row_bytes", w->g->k, I(log2_of(elements))),
                                .lane = w->g->roles.lane,
                                .warp_row = w->g->roles.warp_row};
@@ -58,7 +71,7 @@ static void begin_mma(consumer *w, mc_reg row) {
                              .rhs_at = tile_bytes(&g->lhs),
                              .stage_bytes = wgmma_stage_bytes(plan),
                              .n = plan->tile_n,
-                             .blocks = plan->tile_m / WARPGROUP_ROWS / (plan->turns ? 1 : plan->consumers),
+                             .blocks = wgmma_blocks(plan),
                              .from_registers = plan->a_registers,
                              .sparse = plan->sparse};
     warpgroup_begin(&w->mma, g->pipe.first, row, g->roles.warp_row, g->roles.lane);
@@ -120,8 +133,25 @@ static void end_turn(consumer *w, mc_reg more) {
     EMIT(b, add_s32, w->copies, w->copies, w->g->k_stages);
 }
 
+/* Split: C is made of the slice that this thread block has of all parts' sums, if it has one. */
+static void emit_slice(consumer *w, mc_reg row) {
+    const sum_exchange *parts = &w->parts;
+    mc_builder *b = w->b;
+    mc_label sent = label(b, "SENT");
+    exchange_send(parts, w->mma.sums);
+    exchange_take(parts, w->mma.sums[0], sent);
+    mc_reg first = add_s32(b, "slice_first_row", row, parts->row);
+    mc_reg column = add_s32(b, "slice_first_column", w->tiles.column, parts->column);
+    wgmma_store_result(&w->result, w->mma.sums[0], first, 0, column);
+    set_label(b, sent);
+}
+
 static void emit_result(consumer *w, mc_reg own_row) {
     mc_reg row = own_row.id ? add_s32(w->b, "first_row", w->tiles.row, own_row) : w->tiles.row;
+    if (wgmma_is_split(w->g->plan)) {
+        emit_slice(w, row);
+        return;
+    }
     for (int block = 0; block < w->mma.blocks; block++)
         wgmma_store_result(&w->result, w->mma.sums[block], row, block * WARPGROUP_ROWS, w->tiles.column);
 }
@@ -148,9 +178,14 @@ static void begin_turns(consumer *w) {
     w->turns = roles_turns(&g->roles, setp_lt(b, "any", block, w->tiles.count));
 }
 
+static void begin_exchange(consumer *w) {
+    exchange_begin(&w->parts);
+    roles_meet_cluster(&w->g->roles);
+}
+
 void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end) {
     mc_builder *b = g->b;
-    consumer w = {.g = g, .b = b};
+    consumer w = {.g = g, .b = b, .parts = g->parts};
     bool turns = g->plan->turns;
     mc_label tile = label(b, "TILE"), done = label(b, "DONE");
     heading(b, turns ? "The consumers: a warpgroup multiplies a tile while the other one stores one"
@@ -161,6 +196,7 @@ void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end) {
     begin_mma(&w, own_row);
     wgmma_begin_result(&w.result, g);
     if (g->plan->sparse) begin_metadata(&w);
+    if (wgmma_is_split(g->plan)) begin_exchange(&w);
     if (turns) begin_turns(&w);
     heading(b, "A tile of C");
     set_label(b, tile);

@@ -3,6 +3,12 @@
 #include "parts/emit.h"
 #include "parts/tensor_copy.h"
 
+/* The first element of k, of which a stage has STEP. */
+static void begin_k(const wgmma_kernel *g, mc_reg k, int step) {
+    if (wgmma_is_split(g->plan)) EMIT(g->b, mul_s32, k, g->k_first, I(step));
+    else EMIT(g->b, mov_b32, k, I(0));
+}
+
 static void emit_copies(const wgmma_kernel *g, const tensor_copy *lhs, const tensor_copy *rhs,
                         const tile_schedule *s, pipeline_producer *w) {
     mc_builder *b = g->b;
@@ -11,8 +17,8 @@ static void emit_copies(const wgmma_kernel *g, const tensor_copy *lhs, const ten
     tensor_copy_row(lhs, s->row);
     tensor_copy_row(rhs, s->column);
     EMIT(b, mov_b32, left, g->k_stages);
-    EMIT(b, mov_b32, a_k, I(0));
-    EMIT(b, mov_b32, k, I(0));
+    begin_k(g, a_k, g->lhs.k);
+    begin_k(g, k, g->rhs.k);
     note(b, "the stage is empty; it is full when %d bytes have arrived", wgmma_stage_bytes(g->plan));
     set_label(b, stage);
     pipeline_await_empty(&g->pipe, w, "EMPTY");

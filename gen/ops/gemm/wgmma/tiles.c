@@ -1,5 +1,6 @@
 /* Tiles of a wgmma kernel: how they lie in shared memory, and which of C's a thread block takes. */
 #include "ops/gemm/wgmma/wgmma.h"
+#include "parts/emit.h"
 
 shared_tile wgmma_lhs(const wgmma_plan *plan) {
     int bytes = plan->form->bytes;
@@ -25,8 +26,34 @@ int wgmma_slot_bytes(const wgmma_plan *plan) {
     return plan->store == WGMMA_TENSOR ? store_bytes(wgmma_consumer_warps(plan), WGMMA_SLOTS) : 0;
 }
 
+/* -- Split -------------------------------------------------------------------------------------------- */
+
+/* stmatrix stores 16 columns of 2 bytes, and of 4 bytes pairs of 8 columns are exchanged with those 16 on. */
+int wgmma_store_columns(const wgmma_plan *plan) {
+    if (plan->store != WGMMA_TENSOR) return TILE_LINES;
+    return out_element_bytes(plan->problem.output.element) == WORD ? 4 * TILE_LINES : 2 * TILE_LINES;
+}
+
+exchange_shape wgmma_exchange(const wgmma_plan *plan) {
+    return exchange_shape_of(plan->split, plan->consumers, wgmma_blocks(plan), plan->tile_n / TILE_LINES,
+                             wgmma_store_columns(plan) / TILE_LINES);
+}
+
+int wgmma_result_columns(const wgmma_plan *plan) {
+    return wgmma_is_split(plan) ? wgmma_exchange(plan).slice_octets * TILE_LINES : plan->tile_n;
+}
+
+/* -- Shared memory ------------------------------------------------------------------------------------ */
+
+/* Split: bytes of the thread blocks' sums on their way. Their barriers lie behind those of the stages. */
+int wgmma_parts_bytes(const wgmma_plan *plan) {
+    const exchange_shape shape = wgmma_exchange(plan);
+    return wgmma_is_split(plan) ? exchange_bytes(&shape) : 0;
+}
+
 int wgmma_shared_bytes(const wgmma_plan *plan) {
-    return pipeline_bytes(plan->stages, wgmma_stage_bytes(plan)) + wgmma_slot_bytes(plan);
+    return pipeline_bytes(plan->stages, wgmma_stage_bytes(plan)) + wgmma_slot_bytes(plan) +
+           wgmma_parts_bytes(plan) + (wgmma_is_split(plan) ? EXCHANGE_BARRIER_BYTES : 0);
 }
 
 bool wgmma_has_halves(const wgmma_plan *plan) { return strcmp(plan->form->sums, "f16") == 0; }

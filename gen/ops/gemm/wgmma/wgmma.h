@@ -5,6 +5,7 @@
 #define MC_GEMM_WGMMA_H
 
 #include "ops/gemm/problem.h"
+#include "parts/exchange.h"
 #include "parts/metadata.h"
 #include "parts/pipeline.h"
 #include "parts/roles.h"
@@ -23,6 +24,7 @@ typedef struct wgmma_plan {
     const wgmma_form *form;
     int tile_m, tile_n; /* with turns of a consumer */
     int stages, consumers, group;
+    int split; /* thread blocks of a cluster that share a tile, each with a part of k; 0 and 1: none do */
     wgmma_store store;
     bool turns;
     /* What no field of the operator says: the parts' tests do (tests/gen/parts). */
@@ -37,10 +39,22 @@ typedef struct wgmma_plan {
 shared_tile wgmma_lhs(const wgmma_plan *plan);
 shared_tile wgmma_rhs(const wgmma_plan *plan);
 int wgmma_stage_bytes(const wgmma_plan *plan);
-/* Bytes of shared memory: of C on its way, of all. */
+/* Bytes of shared memory: of C on its way, of the parts' sums on theirs, of all. */
 int wgmma_slot_bytes(const wgmma_plan *plan);
+int wgmma_parts_bytes(const wgmma_plan *plan);
 int wgmma_shared_bytes(const wgmma_plan *plan);
 static inline int wgmma_consumer_warps(const wgmma_plan *plan) { return plan->consumers * WARPGROUP_WARPS; }
+static inline bool wgmma_is_split(const wgmma_plan *plan) { return plan->split > 1; }
+/* Blocks of 64 rows that a consumer has. */
+static inline int wgmma_blocks(const wgmma_plan *plan) {
+    return plan->tile_m / WARPGROUP_ROWS / (plan->turns ? 1 : plan->consumers);
+}
+/* The fewest columns that tensor copies of C take, which is what a tile's are a multiple of. */
+int wgmma_store_columns(const wgmma_plan *plan);
+/* Split: how the thread blocks share a tile's sums. */
+exchange_shape wgmma_exchange(const wgmma_plan *plan);
+/* Columns that a thread block makes C of at a time: the tile's, or a slice's. */
+int wgmma_result_columns(const wgmma_plan *plan);
 /* Columns of the residual that a load takes: 1 or 2. */
 int wgmma_residual_load(const wgmma_plan *plan);
 /* Whether a register of sums has two f16. */
@@ -54,7 +68,9 @@ typedef struct wgmma_kernel {
     shared_tile lhs, rhs;
     warp_roles roles;
     pipeline pipe;
-    mc_reg m, n, k, k_stages; /* of C and A; how many stages k takes */
+    mc_reg m, n, k, k_stages; /* of C and A; how many stages k takes, or the thread block's part of it */
+    mc_reg k_first, k_all;    /* split: the part's first stage; how many stages k takes */
+    sum_exchange parts;       /* split */
 } wgmma_kernel;
 
 void wgmma_emit(const void *plan, mc_builder *b);
