@@ -17,7 +17,7 @@ static bool has_cluster(const warp_roles *r) { return shares_copies(r) || shares
 
 void roles_begin(warp_roles *r) {
     mc_builder *b = r->b;
-    b->launch_registers = roles_shares(r->consumers).launch;
+    b->launch_registers = r->narrow ? NARROW_LAUNCH : roles_shares(r->consumers).launch;
     r->thread = load_special(b, "thread", "tid.x");
     r->lane = and_b32(b, "lane", r->thread, I(MC_WARP - 1));
     r->warp = shr_u32(b, "warp", r->thread, I(log2_of(MC_WARP)));

@@ -25,6 +25,8 @@
  * the 65536 registers of a multiprocessor with one thread block. roles_begin tells the builder of `launch`
  * (mc_builder.launch_registers), which becomes the entry's .maxnreg: without it ptxas ignores setmaxnreg.
  *
+ * One consumer whose sums are few (`narrow`) needs no more than half a multiprocessor's registers.
+ *
  * Turns. Consumers can share a tile, each with rows of its own (cooperative), or take whole tiles in turn
  * (ping-pong): then one multiplies while the other one stores. A named barrier for each consumer orders them:
  * it passes when the other one has given it the turn. */
@@ -47,10 +49,15 @@ typedef struct role_shares {
 /* Of kernels with 1 to 3 consumers. */
 role_shares roles_shares(int consumers);
 
+/* Registers at launch of a kernel with one consumer of few sums: two thread blocks find room in a
+   multiprocessor. */
+enum { NARROW_LAUNCH = 128 };
+
 /* The caller sets the first part. */
 typedef struct warp_roles {
     mc_builder *b;
     int consumers;
+    bool narrow; /* one consumer, of few sums */
     int cluster; /* thread blocks that copy into each other's stages; 0 and 1: there are no others */
     int parts;   /* thread blocks of a cluster that share tiles, without `cluster`; 0 and 1: likewise */
 

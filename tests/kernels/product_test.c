@@ -330,49 +330,49 @@ static void outputs(bench *t) {
 /* Few columns, and k split among the thread blocks of a cluster: slices of all shapes, and fewer than there are
    thread blocks; parts without k; types and outputs. */
 static void split(bench *t) {
-    static const choice narrow[] = {{"tile_n", {"8", "24", "16"}},
-                                    {"split", {"8", "2", "1", "4"}},
-                                    {"store", {"pairs", "single"}},
-                                    {"tile_m", {"64", "128"}},
-                                    {"stages", {"3", "8"}},
-                                    {"out", {"f16", "f32"}},
-                                    {"consumers", {"1"}}},
-                        wide[] = {{"tile_n", {"64", "32"}},
-                                  {"split", {"4", "2", "8"}},
-                                  {"store", {"tensor", "pairs"}},
-                                  {"tile_m", {"128", "256"}},
-                                  {"out", {"f16", "f32", "bf16"}},
-                                  {"consumers", {"2"}},
-                                  {"stages", {"2"}}},
-                        bytes[] = {{"lhs", {"e4m3", "e5m2"}},  {"rhs", {"e5m2", "e4m3"}},
-                                   {"split", {"4", "8", "2"}}, {"tile_n", {"8", "16"}},
-                                   {"tile_m", {"64"}},         {"store", {"pairs"}},
-                                   {"consumers", {"1"}},       {"stages", {"5"}}},
-                        integers[] = {{"lhs", {"s8", "u8"}},      {"rhs", {"u8", "s8"}},
-                                      {"split", {"8", "2", "4"}}, {"tile_n", {"24", "8", "64"}},
-                                      {"tile_m", {"128"}},        {"store", {"single"}},
-                                      {"out", {"s32"}},           {"consumers", {"1"}},
-                                      {"stages", {"2"}}},
-                        outputs[] = {{"out", {"s8", "f16", "e4m3"}},
-                                     {"lhs", {"f16", "s8"}},
-                                     {"rhs", {"f16", "s8"}},
-                                     {"split", {"2", "4"}},
-                                     {"scale", {"row", "column", "tensor"}},
-                                     {"bias", {"column", "row"}},
-                                     {"residual", {"f16", "none"}},
-                                     {"act", {"gelu", "none"}},
-                                     {"tile_n", {"16", "32"}},
-                                     {"store", {"pairs"}},
-                                     {"consumers", {"1"}},
-                                     {"stages", {"2"}}},
-                        rows[] = {{"layout", {"rows"}}, {"split", {"2", "8"}}, {"tile_n", {"64"}},
-                                  {"tile_m", {"128"}},  {"stages", {"3"}},     {"consumers", {"1"}}};
+    static const choice
+        narrow[] = {{"tile_n", {"8", "24", "16"}},
+                    {"split", {"8", "2", "1", "4"}},
+                    {"store", {"pairs", "single"}},
+                    {"tile_m", {"64", "128"}},
+                    {"stages", {"3", "8"}},
+                    {"out", {"f16", "f32"}},
+                    {"consumers", {"1"}}},
+        wide[] = {{"tile_n", {"64", "32"}},   {"split", {"4", "2", "8"}},      {"store", {"tensor", "pairs"}},
+                  {"tile_m", {"128", "256"}}, {"out", {"f16", "f32", "bf16"}}, {"consumers", {"2"}},
+                  {"stages", {"2"}}},
+        bytes[] = {{"lhs", {"e4m3", "e5m2"}}, {"rhs", {"e5m2", "e4m3"}}, {"split", {"4", "8", "2"}},
+                   {"tile_n", {"8", "16"}},   {"tile_m", {"64"}},        {"store", {"pairs"}},
+                   {"consumers", {"1"}},      {"stages", {"5"}}},
+        integers[] = {{"lhs", {"s8", "u8"}},      {"rhs", {"u8", "s8"}},
+                      {"split", {"8", "2", "4"}}, {"tile_n", {"24", "8", "64"}},
+                      {"tile_m", {"128"}},        {"store", {"single"}},
+                      {"out", {"s32"}},           {"consumers", {"1"}},
+                      {"stages", {"2"}}},
+        outputs[] = {{"out", {"s8", "f16", "e4m3"}},
+                     {"lhs", {"f16", "s8"}},
+                     {"rhs", {"f16", "s8"}},
+                     {"split", {"2", "4"}},
+                     {"scale", {"row", "column", "tensor"}},
+                     {"bias", {"column", "row"}},
+                     {"residual", {"f16", "none"}},
+                     {"act", {"gelu", "none"}},
+                     {"tile_n", {"16", "32"}},
+                     {"store", {"pairs"}},
+                     {"consumers", {"1"}},
+                     {"stages", {"2"}}},
+        ahead[] = {{"overlap", {"on", "wait"}}, {"early", {"on", "off"}}, {"once", {"on", "off"}},
+                   {"split", {"4", "1"}},       {"stages", {"2", "8"}},   {"tile_n", {"16"}},
+                   {"tile_m", {"64"}},          {"store", {"pairs"}},     {"consumers", {"1"}}},
+        rows[] = {{"layout", {"rows"}}, {"split", {"2", "8"}}, {"tile_n", {"64"}},
+                  {"tile_m", {"128"}},  {"stages", {"3"}},     {"consumers", {"1"}}};
     t->shapes = few_columns, t->shape_count = sizeof few_columns / sizeof *few_columns;
     TRY(t, 7, narrow);
     TRY(t, 11, wide);
     TRY(t, 5, bytes);
     TRY(t, 7, integers);
     TRY(t, 61, outputs);
+    TRY(t, 7, ahead);
     TRY(t, 1, rows);
 }
 

@@ -35,6 +35,9 @@ enum {
     F_RESIDUAL,
     F_LDR,
     F_SPLIT,
+    F_OVERLAP,
+    F_EARLY,
+    F_ONCE,
     GEMM_FIELDS
 };
 

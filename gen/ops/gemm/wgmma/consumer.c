@@ -190,6 +190,7 @@ void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end) {
     mc_label tile = label(b, "TILE"), done = label(b, "DONE");
     heading(b, turns ? "The consumers: a warpgroup multiplies a tile while the other one stores one"
                      : "The consumers: each warpgroup has its rows of every tile");
+    emit_grid_wait(b, g->plan->overlap != OVERLAP_OFF, "operands");
     w.stage = pipeline_consume(&g->pipe, g->roles.arrives);
     w.tiles = wgmma_schedule(g, turns ? g->roles.warpgroup : (mc_reg){0});
     mc_reg own_row = first_row(g);

@@ -70,9 +70,13 @@ void wgmma_emit(const void *data, mc_builder *b) {
     mc_label producer = label(b, "PRODUCER"), end = label(b, "END"),
              done = wgmma_is_split(plan) ? label(b, "PRODUCER_END") : end;
     shared_dynamic(b, "room", TILE_ALIGN);
+    emit_launch_next(b, plan->overlap);
     heading(b, "Who is who: %d warpgroups that multiply, and one that copies", plan->consumers);
-    g.roles =
-        (warp_roles){.b = b, .consumers = plan->consumers, .cluster = plan->cluster, .parts = plan->split};
+    g.roles = (warp_roles){.b = b,
+                           .consumers = plan->consumers,
+                           .narrow = wgmma_is_narrow(plan),
+                           .cluster = plan->cluster,
+                           .parts = plan->split};
     roles_begin(&g.roles);
     g.m = load_size(b, "m", "m", p->m), g.n = load_size(b, "n", "n", p->n);
     g.k = load_size(b, "k_size", "k", p->k);

@@ -123,7 +123,13 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
                          .turns = point[F_TURNS] != 0,
                          .store = (wgmma_store)point[F_STORE],
                          .group = (int)point[F_GROUP],
-                         .split = (int)point[F_SPLIT]};
+                         .split = (int)point[F_SPLIT],
+                         .overlap = (family_overlap)point[F_OVERLAP],
+                         .early = point[F_EARLY] != 0,
+                         .once = point[F_ONCE] != 0};
+    check_overlap(point, F_OVERLAP, complaints);
+    if (plan->early && plan->overlap == OVERLAP_OFF)
+        complain(complaints, F_EARLY, "without overlap the kernel ahead has always ended");
     check_types(point, plan, complaints);
     check_tile(plan, complaints);
     check_split(plan, complaints);
@@ -204,6 +210,7 @@ static void contract(const void *data, mc_contract *c) {
     c->grid[2] = (mc_grid_axis){NULL, 1};
     if (wgmma_is_split(plan)) c->cluster[0] = c->cluster[2] = 1, c->cluster[1] = (unsigned)plan->split;
     c->turn_k = INT32_MAX;
+    c->overlap = plan->overlap != OVERLAP_OFF;
     c->block[0] = (unsigned)roles_threads(plan->consumers);
     c->block[1] = c->block[2] = 1;
 }

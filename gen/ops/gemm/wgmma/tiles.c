@@ -26,6 +26,13 @@ int wgmma_slot_bytes(const wgmma_plan *plan) {
     return plan->store == WGMMA_TENSOR ? store_bytes(wgmma_consumer_warps(plan), WGMMA_SLOTS) : 0;
 }
 
+/* Tiles of 64 columns that are not split stay as they were measured: one to a multiprocessor. */
+bool wgmma_is_narrow(const wgmma_plan *plan) {
+    enum { FEW_SUMS = 32, MEASURED = 64 };
+    return plan->consumers == 1 && wgmma_blocks(plan) * plan->tile_n / 2 <= FEW_SUMS &&
+           (wgmma_is_split(plan) || plan->tile_n < MEASURED);
+}
+
 /* -- Split -------------------------------------------------------------------------------------------- */
 
 /* stmatrix stores 16 columns of 2 bytes, and of 4 bytes pairs of 8 columns are exchanged with those 16 on. */

@@ -27,6 +27,9 @@ typedef struct wgmma_plan {
     int split; /* thread blocks of a cluster that share a tile, each with a part of k; 0 and 1: none do */
     wgmma_store store;
     bool turns;
+    family_overlap overlap;
+    bool early; /* with overlap: A's first stages are copied before the kernel ahead has ended */
+    bool once;  /* A is read once, and leaves L2 first */
     /* What no field of the operator says: the parts' tests do (tests/gen/parts). */
     int cluster;      /* thread blocks one below the other, which share B; 0: there is none */
     int span;         /* of the swizzle of A and B: 64, 32, 16 for none; 0: 128 */
@@ -49,6 +52,8 @@ static inline bool wgmma_is_split(const wgmma_plan *plan) { return plan->split >
 static inline int wgmma_blocks(const wgmma_plan *plan) {
     return plan->tile_m / WARPGROUP_ROWS / (plan->turns ? 1 : plan->consumers);
 }
+/* Whether so few sums are a thread's that two thread blocks find room in a multiprocessor. */
+bool wgmma_is_narrow(const wgmma_plan *plan);
 /* The fewest columns that tensor copies of C take, which is what a tile's are a multiple of. */
 int wgmma_store_columns(const wgmma_plan *plan);
 /* Split: how the thread blocks share a tile's sums. */
