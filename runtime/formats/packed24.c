@@ -30,6 +30,8 @@ static atoms atoms_of(mc_type type, int64_t rows, int64_t cols) {
 }
 
 static int64_t atom_count(const atoms *all) { return mcrt_product(all->blocks, all->steps); }
+/* With the one of zeros, behind all others. */
+static int64_t packed_count(const atoms *all) { return atom_count(all) + 1; }
 
 /* -- Places */
 
@@ -83,7 +85,7 @@ static mc_status pack_vectors(const mc_vsparse *a, mc_packed *packed, mc_diag *d
     mc_status status = mc_sparse24_rule_of(a->type, &rule, diag);
     if (status != MC_OK) return status;
     filling f = {.a = a, .all = atoms_of(a->type, a->rows, a->cols), .kept = rule.kept};
-    int64_t count = atom_count(&f.all);
+    int64_t count = packed_count(&f.all);
     if (count > INT32_MAX)
         return mc_fail(diag, MC_CANNOT, "%" PRId64 " atoms of 2:4, the kernel counts them in s32", count);
     status = packed_add(packed, "values", a->type, count * packed24_values() / f.all.bytes, diag);
@@ -148,7 +150,7 @@ static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_
         status = code_make(v->type, code_of_kernel(kernel), code_unit(v->type, MC_U8), &slots->code, diag);
     if (status == MC_OK)
         status =
-            packed_slots_create("values", atom_count(&all) * (PACKED24_ROWS / SWIZZLE_ROWS), slots, diag);
+            packed_slots_create("values", packed_count(&all) * (PACKED24_ROWS / SWIZZLE_ROWS), slots, diag);
     for (int slot = 0; status == MC_OK && slot < group; slot++) {
         int at = packed24_value_place(slot / all.kept, slot % all.kept * all.bytes) / all.bytes;
         slots->pieces[at] = packed_piece(slots, slot, 0, 0);

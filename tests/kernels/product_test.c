@@ -33,7 +33,18 @@ static const shape shapes[] = {
     {257, 200, 255, 0, 0, 0, MC_VALUES_FULL, false}, {130, 72, 1030, 0, 0, 1, MC_VALUES_FULL, true},
 };
 
+/* Of few columns: k of fewer stages than parts, as many, and more; a part's last wgmma may be half empty. */
+static const shape few_columns[] = {
+    {1, 1, 1, 0, 0, 0, MC_VALUES_FULL, false},       {7, 8, 200, 0, 1, 0, MC_VALUES_FULL, false},
+    {8, 7, 63, 1, 0, 1, MC_VALUES_FULL, false},      {63, 65, 64, 0, 0, 0, MC_VALUES_FULL, false},
+    {64, 1, 257, 0, 0, 3, MC_VALUES_EXTREME, false}, {65, 17, 129, 2, 0, 0, MC_VALUES_FULL, false},
+    {129, 8, 513, 0, 3, 1, MC_VALUES_FULL, true},    {200, 63, 65, 0, 0, 5, MC_VALUES_FULL, false},
+    {257, 9, 1030, 0, 0, 0, MC_VALUES_FULL, false},
+};
+
 typedef struct bench {
+    const shape *shapes;
+    size_t shape_count;
     mc_device *devices[SCHEDULES], *device; /* schedules, which runs take in turn */
     unsigned runs;
     mc_kernel *kernel;
@@ -155,10 +166,11 @@ static mc_status compare_ordered(bench *t, const host_operands *o, const mc_dens
                                 .residual = o->inputs[b + RESIDUAL]};
     reference_result want = {0};
     mc_dense sums;
+    const int parts = (int)mc_kernel_field(t->kernel, "split");
     mc_status status =
         t->op->matrix.wanted
-            ? mc_reference_gemm24_ordered(o->matrix, o->inputs[b + B], layout, &sums, t->diag)
-            : mc_reference_gemm_ordered(o->inputs[0], o->inputs[b + B], layout, &sums, t->diag);
+            ? mc_reference_gemm24_ordered(o->matrix, o->inputs[b + B], layout, parts, &sums, t->diag)
+            : mc_reference_gemm_ordered(o->inputs[0], o->inputs[b + B], layout, parts, &sums, t->diag);
     if (status == MC_OK) status = mc_reference_output(&output, &factors, &sums, &want.low, t->diag);
     if (status == MC_OK) status = mc_result_compare(c, &want, t->diag);
     mc_dense_free(&sums);
@@ -223,11 +235,12 @@ static void try_kernel(void *user, const char *text, const mc_setting *settings,
     if (!made) return;
     t->op = operator_of(t->problem.op);
     t->b = operator_operand(t->op, "b");
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t i = 0; i < t->shape_count; i++) {
+        const shape *s = &t->shapes[i];
         mc_diag_clear(t->diag);
-        mc_status status = try_shape(t, &shapes[i]);
-        CHECK(status == MC_OK, "%s, %d x %d x %d: %s", text, (int)shapes[i].m, (int)shapes[i].n,
-              (int)shapes[i].k, mc_diag_text(t->diag));
+        mc_status status = try_shape(t, s);
+        CHECK(status == MC_OK, "%s, %d x %d x %d: %s", text, (int)s->m, (int)s->n, (int)s->k,
+              mc_diag_text(t->diag));
     }
     mc_kernel_destroy(t->kernel);
 }
@@ -353,14 +366,63 @@ static void outputs(bench *t) {
     TRY(t, 1, sums);
 }
 
+/* Few columns, and k split among the thread blocks of a cluster: slices of all shapes, and fewer than there are
+   thread blocks; parts without k; types and outputs. */
+static void split(bench *t) {
+    static const choice
+        narrow[] = {{"tile_n", {"8", "24", "16"}},
+                    {"split", {"8", "2", "1", "4"}},
+                    {"store", {"pairs", "single"}},
+                    {"tile_m", {"64", "128"}},
+                    {"stages", {"3", "8"}},
+                    {"out", {"f16", "f32"}},
+                    {"consumers", {"1"}}},
+        wide[] = {{"tile_n", {"64", "32"}},   {"split", {"4", "2", "8"}},      {"store", {"tensor", "pairs"}},
+                  {"tile_m", {"128", "256"}}, {"out", {"f16", "f32", "bf16"}}, {"consumers", {"2"}},
+                  {"stages", {"2"}}},
+        bytes[] = {{"lhs", {"e4m3", "e5m2"}}, {"rhs", {"e5m2", "e4m3"}}, {"split", {"4", "8", "2"}},
+                   {"tile_n", {"8", "16"}},   {"tile_m", {"64"}},        {"store", {"pairs"}},
+                   {"consumers", {"1"}},      {"stages", {"5"}}},
+        integers[] = {{"lhs", {"s8", "u8"}},      {"rhs", {"u8", "s8"}},
+                      {"split", {"8", "2", "4"}}, {"tile_n", {"24", "8", "64"}},
+                      {"tile_m", {"128"}},        {"store", {"single"}},
+                      {"out", {"s32"}},           {"consumers", {"1"}},
+                      {"stages", {"2"}}},
+        outputs[] = {{"out", {"s8", "f16", "e4m3"}},
+                     {"lhs", {"f16", "s8"}},
+                     {"rhs", {"f16", "s8"}},
+                     {"split", {"2", "4"}},
+                     {"scale", {"row", "column", "tensor"}},
+                     {"bias", {"column", "row"}},
+                     {"residual", {"f16", "none"}},
+                     {"act", {"gelu", "none"}},
+                     {"tile_n", {"16", "32"}},
+                     {"store", {"pairs"}},
+                     {"consumers", {"1"}},
+                     {"stages", {"2"}}},
+        ahead[] = {{"overlap", {"on", "wait"}}, {"early", {"on", "off"}}, {"once", {"on", "off"}},
+                   {"split", {"4", "1"}},       {"stages", {"2", "8"}},   {"tile_n", {"16"}},
+                   {"tile_m", {"64"}},          {"store", {"pairs"}},     {"consumers", {"1"}}},
+        rows[] = {{"layout", {"rows"}}, {"split", {"2", "8"}}, {"tile_n", {"64"}},
+                  {"tile_m", {"128"}},  {"stages", {"3"}},     {"consumers", {"1"}}};
+    t->shapes = few_columns, t->shape_count = sizeof few_columns / sizeof *few_columns;
+    TRY(t, 7, narrow);
+    TRY(t, 11, wide);
+    TRY(t, 5, bytes);
+    TRY(t, 7, integers);
+    TRY(t, 61, outputs);
+    TRY(t, 7, ahead);
+    TRY(t, 1, rows);
+}
+
 static const struct {
     const char *name;
     void (*run)(bench *t);
-} parts[] = {{"types", types}, {"tiles", tiles}, {"rows", rows}, {"outputs", outputs}};
+} parts[] = {{"types", types}, {"tiles", tiles}, {"rows", rows}, {"outputs", outputs}, {"split", split}};
 
 int main(int argc, char **argv) {
     static const char *const schedules[] = {"sim", "sim:reversed", "sim:seed=7", "sim:seed=9:landing=last"};
-    bench t = {.diag = mc_diag_create()};
+    bench t = {.shapes = shapes, .shape_count = sizeof shapes / sizeof *shapes, .diag = mc_diag_create()};
     if (argc != 3 && argc != 4) return 2;
     for (size_t i = 0; i < SCHEDULES; i++)
         if (mc_device_open(argc == 4 ? argv[3] : schedules[i], &t.devices[i], t.diag) != MC_OK) {

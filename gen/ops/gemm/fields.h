@@ -35,6 +35,10 @@ enum {
     F_ZERO,
     F_RESIDUAL,
     F_LDR,
+    F_SPLIT,
+    F_OVERLAP,
+    F_EARLY,
+    F_ONCE,
     GEMM_FIELDS
 };
 

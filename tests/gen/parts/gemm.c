@@ -32,6 +32,7 @@ static wgmma_plan plan_of(const gemm_config *c) {
                         .store = c->direct ? WGMMA_PAIRS : WGMMA_TENSOR,
                         .turns = c->turns,
                         .cluster = c->cluster,
+                        .split = c->split,
                         .span = c->span,
                         .a_registers = c->a_registers,
                         .a_mn_major = c->a_mn_major,
@@ -49,6 +50,11 @@ shared_tile gemm_rhs(const gemm_config *c) {
 }
 
 int gemm_out_bytes(const gemm_config *c) { return out_element_bytes(element_of(c->out)); }
+
+int gemm_result_columns(const gemm_config *c) {
+    const wgmma_plan plan = plan_of(c);
+    return wgmma_result_columns(&plan);
+}
 
 int gemm_shared(const gemm_config *c) {
     const wgmma_plan plan = plan_of(c);
@@ -70,6 +76,7 @@ static void print_entry(const gemm_config *c, const char *name, const mc_builder
         "    .param .align 64 .b8 b_map[128],\n    .param .align 64 .b8 c_map[128]\n)\n.reqntid %d, 1, 1\n",
         version / 10, version % 10, TILE_ALIGN, name, gemm_threads(c));
     if (c->cluster) text_add(text, ".reqnctapercluster %d, 1, 1\n", c->cluster);
+    if (c->split) text_add(text, ".reqnctapercluster 1, %d, 1\n", c->split);
     text_add(text, ".maxnreg %d\n", b->launch_registers);
 }
 

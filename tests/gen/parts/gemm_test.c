@@ -152,11 +152,11 @@ static atoms make_atoms(const matrix *kept, const unsigned char *meta) {
     int bytes = kept->bytes, meta_row = packed24_meta_row(bytes);
     int blocks = up(kept->rows, PACKED24_ROWS) / PACKED24_ROWS,
         steps = up(kept->columns * bytes, PACKED24_ROW_BYTES) / PACKED24_ROW_BYTES;
-    size_t count = (size_t)(blocks * steps);
+    size_t count = (size_t)(blocks * steps + 1);
     atoms a = {.value_bytes = count * (size_t)packed24_values(),
                .meta_bytes = count * (size_t)packed24_meta(bytes)};
     a.values = malloc(a.value_bytes), a.meta = malloc(a.meta_bytes);
-    for (int atom = 0; atom < blocks * steps; atom++)
+    for (int atom = 0; atom <= blocks * steps; atom++)
         for (int line = 0; line < PACKED24_ROWS; line++) {
             int row = atom / steps * PACKED24_ROWS + line, step = atom % steps;
             unsigned char *values = a.values + atom * packed24_values(),
@@ -228,12 +228,12 @@ static mc_tensor_map operand_map(run *r, const matrix *m, shared_tile tile, int 
 
 static bool launch(run *r) {
     const gemm_config *c = r->c;
-    int bytes = gemm_out_bytes(c), span = store_span(c->tile_n, bytes);
+    int bytes = gemm_out_bytes(c), span = store_span(gemm_result_columns(c), bytes);
     mc_tensor_map a = operand_map(r, &r->a, gemm_lhs(c), 1);
     mc_tensor_map b = operand_map(r, &r->b, gemm_rhs(c), c->cluster);
     mc_tensor_map to =
         map_of(r, r->c_at, bytes, r->p.m, r->p.n, r->ldc, (tensor_box){span / bytes, STORE_ROWS}, span);
-    mc_launch l = {.grid = {(unsigned)r->p.blocks, 1, 1},
+    mc_launch l = {.grid = {(unsigned)r->p.blocks, c->split ? (unsigned)c->split : 1, 1},
                    .block = {(unsigned)gemm_threads(c), 1, 1},
                    .shared_dynamic = (unsigned)gemm_shared(c),
                    .values = {r->c_at, r->packed.values_at, r->packed.meta_at, (unsigned)r->p.m,

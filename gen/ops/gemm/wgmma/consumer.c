@@ -14,6 +14,7 @@ typedef struct consumer {
     role_turns turns;
     mc_reg copies;       /* with turns: stages that the producer filled before this tile's */
     wgmma_metadata meta; /* sparse */
+    sum_exchange parts;  /* split */
 } consumer;
 
 /* Sparse: the metadata of A's rows from ROW on, which lie behind A and B in a stage. */
@@ -53,7 +54,7 @@ static void begin_mma(consumer *w, mc_reg row) {
                              .rhs_at = tile_bytes(&g->lhs),
                              .stage_bytes = wgmma_stage_bytes(plan),
                              .n = plan->tile_n,
-                             .blocks = plan->tile_m / WARPGROUP_ROWS / (plan->turns ? 1 : plan->consumers),
+                             .blocks = wgmma_blocks(plan),
                              .from_registers = plan->a_registers,
                              .sparse = plan->problem.sparse};
     warpgroup_begin(&w->mma, g->pipe.first, row, g->roles.warp_row, g->roles.lane);
@@ -115,8 +116,25 @@ static void end_turn(consumer *w, mc_reg more) {
     EMIT(b, add_s32, w->copies, w->copies, w->g->k_stages);
 }
 
+/* Split: C is made of the slice that this thread block has of all parts' sums, if it has one. */
+static void emit_slice(consumer *w, mc_reg row) {
+    const sum_exchange *parts = &w->parts;
+    mc_builder *b = w->b;
+    mc_label sent = label(b, "SENT");
+    exchange_send(parts, w->mma.sums);
+    exchange_take(parts, w->mma.sums[0], sent);
+    mc_reg first = add_s32(b, "slice_first_row", row, parts->row);
+    mc_reg column = add_s32(b, "slice_first_column", w->tiles.column, parts->column);
+    wgmma_store_result(&w->result, w->mma.sums[0], first, 0, column);
+    set_label(b, sent);
+}
+
 static void emit_result(consumer *w, mc_reg own_row) {
     mc_reg row = own_row.id ? add_s32(w->b, "first_row", w->tiles.row, own_row) : w->tiles.row;
+    if (wgmma_is_split(w->g->plan)) {
+        emit_slice(w, row);
+        return;
+    }
     for (int block = 0; block < w->mma.blocks; block++)
         wgmma_store_result(&w->result, w->mma.sums[block], row, block * WARPGROUP_ROWS, w->tiles.column);
 }
@@ -142,19 +160,26 @@ static void begin_turns(consumer *w) {
     w->turns = roles_turns(&g->roles, setp_lt(b, "any", block, w->tiles.count));
 }
 
+static void begin_exchange(consumer *w) {
+    exchange_begin(&w->parts);
+    roles_meet_cluster(&w->g->roles);
+}
+
 void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end) {
     mc_builder *b = g->b;
-    consumer w = {.g = g, .b = b};
+    consumer w = {.g = g, .b = b, .parts = g->parts};
     bool turns = g->plan->turns;
     mc_label tile = label(b, "TILE"), done = label(b, "DONE");
     heading(b, turns ? "The consumers: a warpgroup multiplies a tile while the other one stores one"
                      : "The consumers: each warpgroup has its rows of every tile");
+    emit_grid_wait(b, g->plan->overlap != OVERLAP_OFF, "operands");
     w.stage = pipeline_consume(&g->pipe, g->roles.arrives);
     w.tiles = wgmma_schedule(g, turns ? g->roles.warpgroup : (mc_reg){0});
     mc_reg own_row = first_row(g);
     begin_mma(&w, own_row);
     wgmma_begin_result(&w.result, g);
     if (g->plan->problem.sparse) begin_metadata(&w, own_row);
+    if (wgmma_is_split(g->plan)) begin_exchange(&w);
     if (turns) begin_turns(&w);
     heading(b, "A tile of C");
     set_label(b, tile);
