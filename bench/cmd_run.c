@@ -364,9 +364,10 @@ static int run(int argc, char **argv) {
     return cmd_finish(status, diag);
 }
 
-const cmd cmd_run = {"run",
-                     "SPEC...",
-                     "measures the specs' variants and the libraries on a folder of matrices",
-                     -1,
-                     {{run_table, sizeof run_table / sizeof run_table[0]}},
-                     run};
+const cmd cmd_run = {
+    "run",
+    "SPEC...",
+    "measures the specs' variants and the libraries on a folder of matrices, or a set of shapes",
+    -1,
+    {{run_table, sizeof run_table / sizeof run_table[0]}},
+    run};
