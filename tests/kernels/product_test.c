@@ -1,4 +1,4 @@
-/* Dense products on the simulator: floats bit for bit in the order of mc_reference_gemm_ordered and within the
+/* Products, dense or by a 2:4 matrix, on the simulator: floats bit for bit in the order of mc_reference_gemm_ordered or mc_reference_gemm24_ordered and within the
  * operator's bounds, integers exactly; every type, store, tile and epilogue, shapes at the edges of tiles and
  * stages, special values, several schedules. product_test SPEC PART of those in `parts`; with a DEVICE on that
  * one alone. */
@@ -11,7 +11,7 @@
 #include "verify/run.h"
 #include "mcrt_internal.h"
 
-enum { A, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C, OPERANDS };
+enum { B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C }; /* from b on: an A of its own is operand 0 */
 enum { SCHEDULES = 4, SKIPPED = 77 };
 
 /* -- Shapes */
@@ -33,14 +33,27 @@ static const shape shapes[] = {
     {257, 200, 255, 0, 0, 0, MC_VALUES_FULL, false}, {130, 72, 1030, 0, 0, 1, MC_VALUES_FULL, true},
 };
 
+/* Of few columns: k of fewer stages than parts, as many, and more; a part's last wgmma may be half empty. */
+static const shape few_columns[] = {
+    {1, 1, 1, 0, 0, 0, MC_VALUES_FULL, false},       {7, 8, 200, 0, 1, 0, MC_VALUES_FULL, false},
+    {8, 7, 63, 1, 0, 1, MC_VALUES_FULL, false},      {63, 65, 64, 0, 0, 0, MC_VALUES_FULL, false},
+    {64, 1, 257, 0, 0, 3, MC_VALUES_EXTREME, false}, {65, 17, 129, 2, 0, 0, MC_VALUES_FULL, false},
+    {129, 8, 513, 0, 3, 1, MC_VALUES_FULL, true},    {200, 63, 65, 0, 0, 5, MC_VALUES_FULL, false},
+    {257, 9, 1030, 0, 0, 0, MC_VALUES_FULL, false},
+};
+
 typedef struct bench {
+    const shape *shapes;
+    size_t shape_count;
     mc_device *devices[SCHEDULES], *device; /* schedules, which runs take in turn */
     unsigned runs;
     mc_kernel *kernel;
     const mc_operator *op;
     plan_problem problem;
-    mc_dense inputs[OPERANDS];
-    float *factors[OPERANDS];
+    int b;             /* B's index */
+    mc_vsparse matrix; /* gemm24 */
+    mc_dense inputs[MAX_OPERANDS];
+    float *factors[MAX_OPERANDS];
     mc_diag *diag;
     const char *spec;
 } bench;
@@ -70,12 +83,12 @@ static mc_status make_input(bench *t, int operand, int64_t ld, const shape *s) {
     mc_dense *input = &t->inputs[operand];
     mc_status status = mc_dense_create(like.type, like.rows, like.cols, ld, input, t->diag);
     if (status == MC_OK) mc_dense_fill(input, s->law, (uint64_t)operand + 1);
-    if (status == MC_OK && s->special) spoil(input, operand == A ? 61 : 97);
+    if (status == MC_OK && s->special) spoil(input, operand < t->b ? 61 : 97);
     return status;
 }
 
 static void make_factors(bench *t, const shape *s) {
-    for (int i = SCALE; i <= ZERO; i++) {
+    for (int i = t->b + SCALE; i <= t->b + ZERO; i++) {
         const operand_row *operand = &t->op->operands[i];
         int64_t count = operand_factors(&t->problem, operand);
         if (count == 0) continue;
@@ -84,21 +97,54 @@ static void make_factors(bench *t, const shape *s) {
     }
 }
 
+/* One of seven groups has a vector less, one of seven none. */
+static void thin_out(mc_csr *csr) {
+    int64_t left = 0, first = 0;
+    for (int64_t row = 0; row < csr->rows; row++) {
+        for (int64_t i = first; i < csr->row_ptr[row + 1]; i++) {
+            int64_t kind = (row + csr->col_idx[i] / 4) % 7;
+            if (kind == 0 || (kind == 3 && csr->col_idx[i] % 2)) continue;
+            csr->col_idx[left++] = csr->col_idx[i];
+        }
+        first = csr->row_ptr[row + 1];
+        csr->row_ptr[row + 1] = left;
+    }
+    csr->nnz = left;
+}
+
+static mc_status make_matrix(bench *t, const shape *s) {
+    const mc_grouped groups = {t->problem.m, t->problem.k, 2, 4, (uint64_t)s->n};
+    mc_csr csr = {0};
+    mc_status status = mc_csr_generate_grouped(&groups, &csr, t->diag);
+    if (status == MC_OK) thin_out(&csr);
+    if (status == MC_OK) status = mc_vsparse_dilate(&csr, 1, t->problem.lhs, &t->matrix, t->diag);
+    if (status == MC_OK) {
+        mc_vsparse_fill(&t->matrix, s->law, 1, NULL);
+        mc_dense values = {.type = t->problem.lhs, .rows = t->matrix.vectors, .cols = 1, .ld = 1};
+        values.data = t->matrix.values;
+        if (s->special) spoil(&values, 61);
+    }
+    mc_csr_free(&csr);
+    return status;
+}
+
 static mc_status make_operands(bench *t, const shape *s) {
     plan_problem *p = &t->problem;
     int64_t a_unit = multiple_of(t, "lda"), b_unit = multiple_of(t, "ldb");
     p->m = s->m, p->n = round_up(s->n, multiple_of(t, "n")), p->k = s->k;
     int64_t b_row = p->layout == MC_LAYOUT_COLUMNS ? p->k : p->n;
-    mc_status status = make_input(t, A, round_up(p->k, a_unit) + s->gap_a * a_unit, s);
-    if (status == MC_OK) status = make_input(t, B, round_up(b_row, b_unit) + s->gap_b * b_unit, s);
+    mc_status status = t->op->matrix.wanted ? make_matrix(t, s)
+                                            : make_input(t, 0, round_up(p->k, a_unit) + s->gap_a * a_unit, s);
+    if (status == MC_OK) status = make_input(t, t->b + B, round_up(b_row, b_unit) + s->gap_b * b_unit, s);
     if (status == MC_OK && p->residual != MC_RESIDUAL_NONE)
-        status = make_input(t, RESIDUAL, round_up(p->n + 3 * s->gap_c, multiple_of(t, "ldr")), s);
+        status = make_input(t, t->b + RESIDUAL, round_up(p->n + 3 * s->gap_c, multiple_of(t, "ldr")), s);
     make_factors(t, s);
     return status;
 }
 
 static void free_operands(bench *t) {
-    for (int i = 0; i < OPERANDS; i++) {
+    mc_vsparse_free(&t->matrix);
+    for (int i = 0; i < MAX_OPERANDS; i++) {
         mc_dense_free(&t->inputs[i]);
         free(t->factors[i]);
         t->inputs[i] = (mc_dense){0}, t->factors[i] = NULL;
@@ -110,16 +156,21 @@ static void free_operands(bench *t) {
 /* Floats, in their order. */
 static mc_status compare_ordered(bench *t, const host_operands *o, const mc_dense *c) {
     const mc_output output = operator_output(o->problem);
-    const mc_factors factors = {.scale = o->factors[SCALE],
-                                .b_scale = o->factors[B_SCALE],
-                                .bias = o->factors[BIAS],
-                                .c_scale = o->factors[C_SCALE],
-                                .zero = o->factors[ZERO],
-                                .residual = o->inputs[RESIDUAL]};
+    const int b = t->b;
+    const mc_layout layout = o->problem->layout;
+    const mc_factors factors = {.scale = o->factors[b + SCALE],
+                                .b_scale = o->factors[b + B_SCALE],
+                                .bias = o->factors[b + BIAS],
+                                .c_scale = o->factors[b + C_SCALE],
+                                .zero = o->factors[b + ZERO],
+                                .residual = o->inputs[b + RESIDUAL]};
     reference_result want = {0};
     mc_dense sums;
+    const int parts = (int)mc_kernel_field(t->kernel, "split");
     mc_status status =
-        mc_reference_gemm_ordered(o->inputs[A], o->inputs[B], o->problem->layout, &sums, t->diag);
+        t->op->matrix.wanted
+            ? mc_reference_gemm24_ordered(o->matrix, o->inputs[b + B], layout, parts, &sums, t->diag)
+            : mc_reference_gemm_ordered(o->inputs[0], o->inputs[b + B], layout, parts, &sums, t->diag);
     if (status == MC_OK) status = mc_reference_output(&output, &factors, &sums, &want.low, t->diag);
     if (status == MC_OK) status = mc_result_compare(c, &want, t->diag);
     mc_dense_free(&sums);
@@ -136,8 +187,6 @@ static mc_status compare(bench *t, const host_operands *o, const mc_dense *c) {
     return status;
 }
 
-static const mc_vsparse no_matrix;
-
 /* Bytes by which the residual may be out of place. */
 static unsigned misplaced(const bench *t, const plan_problem *p) {
     if (p->residual == MC_RESIDUAL_NONE || mc_kernel_field(t->kernel, "align") >= 16) return 0;
@@ -149,14 +198,14 @@ static mc_status try_shape(bench *t, const shape *s) {
     mc_dense c = {0};
     plan_problem whole;
     mc_status status = make_operands(t, s);
-    mc_run run = {.operands = {.problem = &whole, .matrix = &no_matrix},
+    mc_run run = {.operands = {.problem = &whole, .matrix = &t->matrix},
                   .ld = round_up(t->problem.n + s->gap_c, multiple_of(t, "ldc"))};
     if (mc_type_bytes(t->problem.out) == 0) run.ld = round_up(run.ld, 2);
-    for (int i = 0; i < C; i++) {
+    for (int i = 0; i < t->b + C; i++) {
         run.operands.inputs[i] = t->inputs[i].data ? &t->inputs[i] : NULL;
         run.operands.factors[i] = t->factors[i];
     }
-    run.offsets[RESIDUAL] = misplaced(t, &t->problem);
+    run.offsets[t->b + RESIDUAL] = misplaced(t, &t->problem);
     t->device = t->devices[t->runs++ % SCHEDULES];
     if (status == MC_OK) status = plan_problem_measure(t->kernel, &run.operands, run.ld, &whole, t->diag);
     if (status == MC_OK) status = mc_operator_run(t->device, t->kernel, NULL, &run, NULL, &c, t->diag);
@@ -185,11 +234,13 @@ static void try_kernel(void *user, const char *text, const mc_setting *settings,
     CHECK(made, "%s: %s", text, mc_diag_text(t->diag));
     if (!made) return;
     t->op = operator_of(t->problem.op);
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    t->b = operator_operand(t->op, "b");
+    for (size_t i = 0; i < t->shape_count; i++) {
+        const shape *s = &t->shapes[i];
         mc_diag_clear(t->diag);
-        mc_status status = try_shape(t, &shapes[i]);
-        CHECK(status == MC_OK, "%s, %d x %d x %d: %s", text, (int)shapes[i].m, (int)shapes[i].n,
-              (int)shapes[i].k, mc_diag_text(t->diag));
+        mc_status status = try_shape(t, s);
+        CHECK(status == MC_OK, "%s, %d x %d x %d: %s", text, (int)s->m, (int)s->n, (int)s->k,
+              mc_diag_text(t->diag));
     }
     mc_kernel_destroy(t->kernel);
 }
@@ -235,14 +286,14 @@ static void tiles(bench *t) {
                                       {"consumers", {"2"}}},
                         wide[] = {{"tile_m", {"128"}},
                                   {"tile_n", {"160", "192", "224", "256"}},
-                                  {"stages", {"4"}},
+                                  {"stages", {"2"}},
                                   {"consumers", {"2"}}},
                         three[] = {{"tile_m", {"192"}},
                                    {"tile_n", {"64", "128"}},
                                    {"stages", {"3"}},
                                    {"consumers", {"3"}}},
                         turns[] = {{"turns", {"on"}},         {"tile_m", {"64", "128"}},
-                                   {"tile_n", {"64", "128"}}, {"stages", {"5", "2"}},
+                                   {"tile_n", {"64", "128"}}, {"stages", {"3", "2"}},
                                    {"consumers", {"2"}},      {"store", {"tensor", "pairs"}}};
     TRY(t, 3, together);
     TRY(t, 1, wide);
@@ -315,14 +366,63 @@ static void outputs(bench *t) {
     TRY(t, 1, sums);
 }
 
+/* Few columns, and k split among the thread blocks of a cluster: slices of all shapes, and fewer than there are
+   thread blocks; parts without k; types and outputs. */
+static void split(bench *t) {
+    static const choice
+        narrow[] = {{"tile_n", {"8", "24", "16"}},
+                    {"split", {"8", "2", "1", "4"}},
+                    {"store", {"pairs", "single"}},
+                    {"tile_m", {"64", "128"}},
+                    {"stages", {"3", "8"}},
+                    {"out", {"f16", "f32"}},
+                    {"consumers", {"1"}}},
+        wide[] = {{"tile_n", {"64", "32"}},   {"split", {"4", "2", "8"}},      {"store", {"tensor", "pairs"}},
+                  {"tile_m", {"128", "256"}}, {"out", {"f16", "f32", "bf16"}}, {"consumers", {"2"}},
+                  {"stages", {"2"}}},
+        bytes[] = {{"lhs", {"e4m3", "e5m2"}}, {"rhs", {"e5m2", "e4m3"}}, {"split", {"4", "8", "2"}},
+                   {"tile_n", {"8", "16"}},   {"tile_m", {"64"}},        {"store", {"pairs"}},
+                   {"consumers", {"1"}},      {"stages", {"5"}}},
+        integers[] = {{"lhs", {"s8", "u8"}},      {"rhs", {"u8", "s8"}},
+                      {"split", {"8", "2", "4"}}, {"tile_n", {"24", "8", "64"}},
+                      {"tile_m", {"128"}},        {"store", {"single"}},
+                      {"out", {"s32"}},           {"consumers", {"1"}},
+                      {"stages", {"2"}}},
+        outputs[] = {{"out", {"s8", "f16", "e4m3"}},
+                     {"lhs", {"f16", "s8"}},
+                     {"rhs", {"f16", "s8"}},
+                     {"split", {"2", "4"}},
+                     {"scale", {"row", "column", "tensor"}},
+                     {"bias", {"column", "row"}},
+                     {"residual", {"f16", "none"}},
+                     {"act", {"gelu", "none"}},
+                     {"tile_n", {"16", "32"}},
+                     {"store", {"pairs"}},
+                     {"consumers", {"1"}},
+                     {"stages", {"2"}}},
+        ahead[] = {{"overlap", {"on", "wait"}}, {"early", {"on", "off"}}, {"once", {"on", "off"}},
+                   {"split", {"4", "1"}},       {"stages", {"2", "8"}},   {"tile_n", {"16"}},
+                   {"tile_m", {"64"}},          {"store", {"pairs"}},     {"consumers", {"1"}}},
+        rows[] = {{"layout", {"rows"}}, {"split", {"2", "8"}}, {"tile_n", {"64"}},
+                  {"tile_m", {"128"}},  {"stages", {"3"}},     {"consumers", {"1"}}};
+    t->shapes = few_columns, t->shape_count = sizeof few_columns / sizeof *few_columns;
+    TRY(t, 7, narrow);
+    TRY(t, 11, wide);
+    TRY(t, 5, bytes);
+    TRY(t, 7, integers);
+    TRY(t, 61, outputs);
+    TRY(t, 7, ahead);
+    TRY(t, 1, rows);
+}
+
 static const struct {
     const char *name;
     void (*run)(bench *t);
-} parts[] = {{"types", types}, {"tiles", tiles}, {"rows", rows}, {"outputs", outputs}};
+} parts[] = {{"types", types}, {"tiles", tiles}, {"rows", rows}, {"outputs", outputs}, {"split", split}};
 
 int main(int argc, char **argv) {
     static const char *const schedules[] = {"sim", "sim:reversed", "sim:seed=7", "sim:seed=9:landing=last"};
-    bench t = {.diag = mc_diag_create()};
+    bench t = {.shapes = shapes, .shape_count = sizeof shapes / sizeof *shapes, .diag = mc_diag_create()};
     if (argc != 3 && argc != 4) return 2;
     for (size_t i = 0; i < SCHEDULES; i++)
         if (mc_device_open(argc == 4 ? argv[3] : schedules[i], &t.devices[i], t.diag) != MC_OK) {
