@@ -9,6 +9,7 @@
 #include "between.h"
 #include "clocks.h"
 #include "commands.h"
+#include "drawn.h"
 #include "operation.h"
 #include "run_peers.h"
 #include "shapes.h"
@@ -219,6 +220,7 @@ static void session_close(session *s) {
     race_track *t = &s->track;
     feeder_stop(s->feeder);
     run_peers_close(s->peers, t);
+    drawn_forget(t);
     variants_close(&t->variants);
     helpers_close(&t->helpers);
     between_close(&s->between, &t->gpu);
@@ -364,9 +366,10 @@ static int run(int argc, char **argv) {
     return cmd_finish(status, diag);
 }
 
-const cmd cmd_run = {"run",
-                     "SPEC...",
-                     "measures the specs' variants and the libraries on a folder of matrices",
-                     -1,
-                     {{run_table, sizeof run_table / sizeof run_table[0]}},
-                     run};
+const cmd cmd_run = {
+    "run",
+    "SPEC...",
+    "measures the specs' variants and the libraries on a folder of matrices, or a set of shapes",
+    -1,
+    {{run_table, sizeof run_table / sizeof run_table[0]}},
+    run};

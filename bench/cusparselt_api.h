@@ -1,5 +1,5 @@
 /* The part of cuSPARSELt that the bench calls: products with a matrix of 2:4. Written as cublaslt_api.h, of
-   version 0.10. */
+   version 0.8 to 0.10. */
 #ifndef BENCH_CUSPARSELT_API_H
 #define BENCH_CUSPARSELT_API_H
 

@@ -75,32 +75,41 @@ static void expand_row(const mc_vsparse *a, int64_t row, mc_dense *to, int64_t t
         mc_dense_set(to, to_row, a->col_idx[v], mc_vsparse_value(a, v, (int)(row % a->vec)));
 }
 
-/* The work's matrix, dense. The caller frees. */
-static mc_status upload_matrix(const race *r, uint64_t *address, mc_diag *diag) {
+void drawn_forget(race_track *t) {
+    if (t->gpu.device != NULL) mc_device_free(t->gpu.device, t->drawn_matrix);
+    t->drawn_of = NULL;
+    t->drawn_matrix = 0;
+}
+
+/* The work's matrix, dense, which stays on the device for its other sizes. */
+static mc_status upload_matrix(const race *r, mc_diag *diag) {
     const mc_vsparse *a = &r->work->a;
-    mc_device *device = r->track->gpu.device;
+    race_track *t = r->track;
     mc_dense dense = {0};
+    if (r->operation->mask == MASK_SHAPE || t->drawn_of == r->work) return MC_OK;
+    drawn_forget(t);
     mc_status status = mc_dense_create(a->type, a->rows, a->cols, a->cols, &dense, diag);
     size_t bytes = (size_t)mc_type_size(a->type, a->rows * a->cols);
     for (int64_t row = 0; row < a->rows && status == MC_OK; row++) expand_row(a, row, &dense, row);
-    if (status == MC_OK) status = mc_device_alloc(device, bytes, address, diag);
-    if (status == MC_OK) status = mc_device_write(device, *address, dense.data, bytes, diag);
+    if (status == MC_OK) status = mc_device_alloc(t->gpu.device, bytes, &t->drawn_matrix, diag);
+    if (status == MC_OK) status = mc_device_write(t->gpu.device, t->drawn_matrix, dense.data, bytes, diag);
+    if (status == MC_OK) t->drawn_of = r->work;
     mc_dense_free(&dense);
     return status;
 }
 
-static dense_product product_of(const race *r, uint64_t matrix, uint64_t sums) {
+static dense_product product_of(const race *r, uint64_t sums) {
     const problem_shape *s = &r->problem->shape;
     const our_operands *o = operands_of(r);
     const mc_dense *b = &r->problem->b;
-    bool columns = r->operation->k_contiguous;
-    return (dense_product){.a = matrix != 0 ? matrix : slab_address(&o->slab, o->a, 0),
+    bool columns = r->operation->k_contiguous, own = r->operation->mask == MASK_SHAPE;
+    return (dense_product){.a = own ? slab_address(&o->slab, o->a, 0) : r->track->drawn_matrix,
                            .b = slab_address(&o->slab, o->b, 0),
                            .c = sums,
                            .m = s->m,
                            .n = s->n,
                            .k = s->k,
-                           .lda = matrix != 0 ? s->k : r->problem->a.ld,
+                           .lda = own ? r->problem->a.ld : s->k,
                            .b_k = columns ? 1 : b->ld,
                            .b_n = columns ? b->ld : 1};
 }
@@ -174,14 +183,11 @@ static mc_status check_sums(const race *r, const dense_product *p, mc_diag *diag
 
 mc_status drawn_sums(race *r, our_sums *sums, mc_diag *diag) {
     race_track *t = r->track;
-    uint64_t matrix = 0;
-    mc_status status = r->operation->mask == MASK_SHAPE ? MC_OK : upload_matrix(r, &matrix, diag);
-    const dense_product product = product_of(r, matrix, sums->address);
+    mc_status status = upload_matrix(r, diag);
+    const dense_product product = product_of(r, sums->address);
     if (status == MC_OK)
         status = helpers_reference(&t->helpers, t->variants.lhs, t->variants.rhs, &product, diag);
-    if (status == MC_OK) status = check_sums(r, &product, diag);
-    mc_device_free(t->gpu.device, matrix);
-    return status;
+    return status == MC_OK ? check_sums(r, &product, diag) : status;
 }
 
 /* Of the outputs that the helpers' kernels compute. */

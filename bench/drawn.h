@@ -19,6 +19,9 @@ mc_status drawn_write(race *r, const operand_slab *slab, size_t part, const mc_d
 mc_status drawn_sums(race *r, our_sums *sums, mc_diag *diag);
 mc_status drawn_output(race *r, const our_sums *sums, const want_kind *kind, const output_rule *rule,
                        uint64_t out, mc_diag *diag);
+/* Frees what TRACK keeps of the last work. */
+void drawn_forget(race_track *track);
+
 /* N rounded up to a multiple of 16: so many columns B has, and so many elements a row of C, which tensor
    copies need. A kernel that does not take N itself is launched for as many. */
 int64_t drawn_ld(int64_t n);

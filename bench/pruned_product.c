@@ -1,7 +1,7 @@
 #include <math.h>
 #include "pruned_peers.h"
 
-enum { UNIT_A = 32, UNIT_N = 16, ALIGNMENT = 16, LEAST_VERSION = 1000 /* 0.10 */ };
+enum { UNIT_A = 32, UNIT_N = 16, ALIGNMENT = 16, LEAST_VERSION = 800 /* 0.8 */ };
 enum { A, B, C, DESCS };
 enum { SEED_A = 1, SEED_B, SEED_MASK };
 
@@ -16,7 +16,7 @@ mc_status pruned_library_open(pruned_library *library, mc_diag *diag) {
     if (status == MC_OK) status = LTS_CALL(lts, diag, GetVersion, &library->handle, &library->version);
     if (status == MC_OK && library->version < LEAST_VERSION)
         status =
-            mc_fail(diag, MC_CANNOT, "libcusparseLt is of version %d, the bench knows %d (0.10) and later",
+            mc_fail(diag, MC_CANNOT, "libcusparseLt is of version %d, the bench knows %d (0.8) and later",
                     library->version, LEAST_VERSION);
     return status;
 }

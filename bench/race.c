@@ -3,7 +3,7 @@
 #include <string.h>
 #include "race_state.h"
 
-enum { MAX_FINALISTS = 128, GROUPS = 3 };
+enum { MAX_FINALISTS = 256, GROUPS = 3 };
 
 /* What one library's peers are, and what they have to say. */
 typedef struct peer_group {

@@ -31,7 +31,10 @@ typedef struct race_track {
     sparse_library sparse;
     pruned_library pruned; /* not open: not taking part */
     race_rules rules;
-    FILE *out; /* JSON lines */
+    /* Of a problem that is drawn: its work's matrix, dense, which serves all sizes (drawn.h) */
+    const work *drawn_of;
+    uint64_t drawn_matrix; /* 0: none */
+    FILE *out;             /* JSON lines */
 } race_track;
 
 /* The contenders of libraries that have operands of their own; NULL: they take no part. */

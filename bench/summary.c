@@ -4,6 +4,7 @@
 #include <string.h>
 #include "bands.h"
 #include "commands.h"
+#include "grids.h"
 #include "results.h"
 #include "stats.h"
 
@@ -272,7 +273,9 @@ static mc_status print_all(const results *r, bool speeds, mc_diag *diag) {
     print_speed_table(r, &g, 0, values);
     for (size_t i = 0; g.size_count > 1 && i < g.size_count; i++)
         print_speed_table(r, &g, g.sizes[i], values);
-    mc_status status = has_shapes(r) ? bands_print(r, diag) : MC_OK;
+    bool shapes = has_shapes(r);
+    mc_status status = shapes ? bands_print(r, diag) : MC_OK;
+    if (shapes && !speeds) grids_print(r, g.sizes, g.size_count);
     if (!speeds) print_rest(r, &g, values, winners);
     free(values);
     free(winners);

@@ -101,6 +101,11 @@ line 8192 'cusparselt f16' 2.5
 has ' N >= 512 N <= 64'
 has ' cublaslt f16 2.00 ( 2, least 2.00) 0.50 ( 2, least 0.50)'
 has ' cusparselt f16 0.25 ( 1, least 0.25) -'
+has 'N 8 64 256 512 8192'
+has '8x8 10.00 10.00 10.00 10.00 10.00'
+has 'cublaslt f16 over mcgen f16 f16 f16'
+has '8x8 0.50 0.50 0.50 2.00 2.00'
+has '8x8 - - - - 0.25'
 check 'the library of 2:4 is named' grep -q 'cuSPARSE 1, cuSPARSELt 1000;' table
 "$mcbench" summary bands.jsonl --json >table
 has '{"kind":"band","op":"gemm","ours":"mcgen f16 f16 f16","peer":"cublaslt f16","least_n":512,"ratio":2.0,"worst":2.0,"problems":2}'

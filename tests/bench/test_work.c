@@ -1,4 +1,5 @@
 /* The host's share of a run: variants and who packs alike, formats, matrices prepared ahead. */
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "check.h"
@@ -243,6 +244,35 @@ static void test_sets(void) {
     mc_diag_clear(diag);
 }
 
+/* A shape whose operands are drawn: normal values at two of each four places, and B without data. */
+static void test_drawn(void) {
+    operation paired = *operation_find("spmm");
+    paired.mask = MASK_24, paired.k_contiguous = true;
+    const variant_list list = {.operation = &paired, .vec = 1, .lhs = MC_F16, .rhs = MC_F16};
+    const work_plan plan = {.operation = &paired,
+                            .sizes = {1, 40},
+                            .size_count = 2,
+                            .variants = &list,
+                            .seed = 3,
+                            .drawn = true,
+                            .law = FILL_NORMAL_VALUES};
+    char name[] = "64x96";
+    work w = {.path = name, .name = name, .made = true, .rows = 64, .cols = 96};
+    work_prepare(&w, &plan);
+    CHECK(w.error == NULL && w.a.vectors == 64 * 48, "%s", w.error != NULL ? w.error : "");
+    double sum = 0, square = 0, count = (double)w.a.vectors;
+    for (int64_t v = 0; v < w.a.vectors; v++) {
+        double x = half_value((uint16_t)mc_vsparse_value(&w.a, v, 0));
+        sum += x / count;
+        square += x * x / count;
+    }
+    CHECK(fabs(sum) < 0.1 && fabs(square - 1) < 0.1, "mean %f, variance %f", sum, square);
+    const mc_dense *b = &w.problems[0].b, *more = &w.problems[1].b;
+    CHECK(b->data == NULL && b->rows == 16 && b->cols == 96, "N = 1 has 16 columns");
+    CHECK(more->rows == 48 && w.problems[1].shape.n == 40 && w.problems[1].shape.k == 96, "N = 40");
+    work_release(&w, &plan);
+}
+
 int main(int argc, char **argv) {
     variant_list variants;
     diag = mc_diag_create();
@@ -252,6 +282,7 @@ int main(int argc, char **argv) {
     test_pairs();
     test_patterns();
     test_sets();
+    test_drawn();
     OK(variants_choose(&variants, paths, NULL, 0, 0, "all", diag));
     OK(variants_load(&variants, NULL, 3, diag));
     CHECK(variants.count == 120, "%zu", variants.count);
