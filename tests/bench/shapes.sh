@@ -23,6 +23,9 @@ lines 'what is drawn' '"shapes":"tiny","values":"normal"' 1
 all_right gemm_bf16 --set out=f32 --set bias=row --values uniform
 all_right gemm_e4m3 --set rhs=e5m2 --set scale=tensor
 all_right gemm_s8
+all_right gemm24_f16
+all_right gemm24_e4m3 --set out=bf16
+all_right gemm24_s8 --values uniform
 all_right gemm_s8 --set lhs=u8 --set out=f16 --set scale=row --set bias=column --set act=relu
 all_right gemm_s8 --set out=s8 --set scale=column --cold
 check 'several sets when cold' [ "$(grep '"result"' lines.jsonl | head -1 | sed 's/.*"sets":\([0-9]*\).*/\1/')" -gt 2 ]
