@@ -20,6 +20,23 @@ static void place_parts(wgmma_kernel *g) {
     exchange_place(&g->parts);
 }
 
+/* Of many stages each has a thread for it. */
+static void init_barriers(const wgmma_kernel *g, mc_label ready) {
+    mc_builder *b = g->b;
+    enum { MANY = 8 };
+    int stages = g->plan->stages;
+    if (stages > MANY) {
+        mc_reg others = setp_ge(b, "has_no_stage", g->roles.thread, I(stages));
+        EMIT_IF(b, others, bra, TO(ready));
+        if (wgmma_is_split(g->plan)) exchange_init(&g->parts, g->roles.first_thread);
+        pipeline_init_stage(&g->pipe, g->roles.thread);
+        return;
+    }
+    EMIT_IF(b, NOT(g->roles.first_thread), bra, TO(ready));
+    if (wgmma_is_split(g->plan)) exchange_init(&g->parts, (mc_reg){0});
+    pipeline_init(&g->pipe);
+}
+
 static void begin_pipeline(wgmma_kernel *g) {
     mc_builder *b = g->b;
     const wgmma_plan *plan = g->plan;
@@ -34,9 +51,7 @@ static void begin_pipeline(wgmma_kernel *g) {
     g->pipe.first = mov_shared(b, "stages", NAME("room"));
     pipeline_place(&g->pipe);
     place_parts(g);
-    EMIT_IF(b, NOT(g->roles.first_thread), bra, TO(ready));
-    if (wgmma_is_split(plan)) exchange_init(&g->parts);
-    pipeline_init(&g->pipe);
+    init_barriers(g, ready);
     set_label(b, ready);
     roles_meet(&g->roles);
 }
@@ -67,8 +82,7 @@ void wgmma_emit(const void *data, mc_builder *b) {
     const wgmma_plan *plan = data;
     const gemm_problem *p = &plan->problem;
     wgmma_kernel g = {.plan = plan, .b = b, .lhs = wgmma_lhs(plan), .rhs = wgmma_rhs(plan)};
-    mc_label producer = label(b, "PRODUCER"), end = label(b, "END"),
-             done = wgmma_is_split(plan) ? label(b, "PRODUCER_END") : end;
+    mc_label producer = label(b, "PRODUCER"), end = label(b, "END");
     shared_dynamic(b, "room", TILE_ALIGN);
     emit_launch_next(b, plan->overlap);
     heading(b, "Who is who: %d warpgroups that multiply, and one that copies", plan->consumers);
@@ -87,7 +101,6 @@ void wgmma_emit(const void *data, mc_builder *b) {
     begin_pipeline(&g);
     roles_produce(&g.roles, producer);
     wgmma_emit_consumer(&g, end);
-    wgmma_emit_producer(&g, producer, done);
-    roles_producer_end(&g.roles, done);
+    wgmma_emit_producer(&g, producer, end);
     roles_end(&g.roles, end);
 }
