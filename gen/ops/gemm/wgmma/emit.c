@@ -1,6 +1,7 @@
 /* The frame of a wgmma kernel: who is who, the pipeline, and the order of the roles' parts. */
 #include "ops/gemm/wgmma/wgmma.h"
 #include "parts/emit.h"
+#include "parts/tensor_copy.h"
 
 /* Split: where the parts' sums come in, behind C on its way; their barriers behind those of the stages. */
 static void place_parts(wgmma_kernel *g) {
@@ -18,6 +19,16 @@ static void place_parts(wgmma_kernel *g) {
     g->parts.first = add_s32(b, "parts", g->pipe.first, I(data));
     g->parts.full = add_s32(b, "parts_full", g->pipe.empty, I(plan->stages * PIPELINE_BARRIER_BYTES));
     exchange_place(&g->parts);
+}
+
+/* Split: the producer's thread asks for the tensor maps before all else, which the first copies then find. */
+static void prefetch_maps(wgmma_kernel *g) {
+    mc_builder *b = g->b;
+    if (!wgmma_is_split(g->plan)) return;
+    note(b, "the producer's thread asks for the tensor maps ahead of its first copies");
+    mc_reg copies = setp_eq(b, "copies", g->roles.thread, I(g->plan->consumers * WARPGROUP));
+    g->a_map = tensor_copy_prefetch(b, "a", "a_map", copies);
+    g->b_map = tensor_copy_prefetch(b, "b", "b_map", copies);
 }
 
 /* Of many stages each has a thread for it. */
@@ -92,6 +103,7 @@ void wgmma_emit(const void *data, mc_builder *b) {
                            .cluster = plan->cluster,
                            .parts = plan->split};
     roles_begin(&g.roles);
+    prefetch_maps(&g);
     g.m = load_size(b, "m", "m", p->m), g.n = load_size(b, "n", "n", p->n);
     g.k = load_size(b, "k_size", "k", p->k);
     mc_reg k_end = add_s32(b, "k_end", g.k, I(g.rhs.k - 1));

@@ -23,14 +23,16 @@ typedef struct producer {
 static producer begin_producer(const wgmma_kernel *g) {
     mc_builder *b = g->b;
     producer p = {.g = g, .b = b};
-    p.lhs = (tensor_copy){.b = b, .name = "a", .param = "a_map", .tile = &g->lhs, .once = g->plan->once};
+    p.lhs = (tensor_copy){
+        .b = b, .name = "a", .param = "a_map", .tile = &g->lhs, .once = g->plan->once, .map = g->a_map};
     p.rhs = (tensor_copy){.b = b,
                           .name = "b",
                           .param = "b_map",
                           .tile = &g->rhs,
                           .at = tile_bytes(&g->lhs),
                           .sharers = g->plan->cluster,
-                          .rank = g->roles.rank};
+                          .rank = g->roles.rank,
+                          .map = g->b_map};
     tensor_copy_begin(&p.lhs);
     tensor_copy_begin(&p.rhs);
     p.stage = pipeline_produce(&g->pipe);
