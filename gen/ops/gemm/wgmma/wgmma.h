@@ -79,6 +79,7 @@ typedef struct wgmma_kernel {
     mc_reg m, n, k, k_stages; /* of C and A; how many stages k takes, or the thread block's part of it */
     mc_reg k_first, k_all;    /* split: the part's first stage; how many stages k takes */
     sum_exchange parts;       /* split */
+    mc_reg a_map, b_map;      /* split: the tensor maps' addresses */
 } wgmma_kernel;
 
 void wgmma_emit(const void *plan, mc_builder *b);
