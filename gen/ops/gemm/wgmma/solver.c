@@ -174,7 +174,7 @@ static void add_c_map(const wgmma_plan *plan, mc_contract *c) {
                               .rows = "m",
                               .cols = "n",
                               .ld = "ldc",
-                              .box_rows = STORE_ROWS,
+                              .box_rows = (unsigned)wgmma_slots(plan).rows,
                               .box_cols = (unsigned)(span / bytes),
                               .swizzle = (unsigned)span,
                               .element_bytes = (unsigned)bytes,
