@@ -4,7 +4,7 @@
 #include <string.h>
 #include "dense.h"
 
-enum { QUICK_LAUNCHES = 10, CAREFUL = 4, CAREFUL_ROUNDS = 9, K_UNIT = 16 };
+enum { QUICK_LAUNCHES = 10, CAREFUL = 4, CAREFUL_ROUNDS = 9, K_UNIT = 16, SCALES_APART = 64 };
 
 /* -- Library --------------------------------------------------------------------------------------------- */
 
@@ -13,7 +13,7 @@ mc_status dense_library_open(dense_library *library, gpu_device *gpu, mc_diag *d
     mc_status status = cublaslt_open(&library->lt, diag);
     if (status == MC_OK) status = LT_CALL(&library->lt, diag, Create, &library->handle);
     if (status == MC_OK) status = mc_device_alloc(gpu->device, DENSE_WORKSPACE, &library->workspace, diag);
-    static const float scales[] = {2, 0.5F}; /* whose product is 1 */
+    static const float scales[SCALES_APART + 1] = {2, [SCALES_APART] = 0.5F}; /* whose product is 1 */
     if (status == MC_OK) status = mc_device_alloc(gpu->device, sizeof scales, &library->scales, diag);
     if (status == MC_OK) status = mc_device_write(gpu->device, library->scales, scales, sizeof scales, diag);
     if (status == MC_OK) library->version = (int)library->lt.GetVersion();
@@ -70,7 +70,7 @@ static mc_status set_attributes(dense_product_state *p, const attribute *list, s
 /* Of floats of 8 bits: how they are added up, and where their scales are. */
 static mc_status describe_bytes(dense_product_state *p, mc_diag *diag) {
     const int8_t fast = p->kind->sums == SUMS_FAST;
-    const uint64_t first = p->library->scales + sizeof(float), second = p->library->scales;
+    const uint64_t first = p->library->scales + SCALES_APART * sizeof(float), second = p->library->scales;
     const attribute list[] = {{LT_DESC_FAST_ACCUM, &fast, sizeof fast},
                               {LT_DESC_A_SCALE, &first, sizeof first},
                               {LT_DESC_B_SCALE, &second, sizeof second}};
