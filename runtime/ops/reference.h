@@ -63,11 +63,12 @@ MC_API mc_status mc_reference_sddmm_bounds(const mc_vsparse *mask, const mc_dens
 MC_API mc_status mc_reference_spmmt_ordered(const mc_vsparse *a, const mc_dense *values, const mc_dense *b,
                                             mc_dense *sums, mc_diag *diag);
 
-/* C = A B of dense floats, in f32, in the order of the kernels of method wgmma (docs/gemm.md): to the bit as
-   theirs on an H200. A is m x k, B as LAYOUT says. sums: m x n, created by the call. MC_USAGE where shapes do
-   not fit, MC_CANNOT for other types. */
+/* C = A B of dense floats, in f32, in the order of the kernels of METHOD (docs/gemm.md): to the bit as theirs
+   on an H200. A is m x k, B as LAYOUT says. sums: m x n, created by the call. MC_USAGE where shapes do not
+   fit, MC_CANNOT for other types. */
+typedef enum mc_gemm_method { MC_GEMM_WGMMA, MC_GEMM_MMA } mc_gemm_method; /* in the order of the words */
 MC_API mc_status mc_reference_gemm_ordered(const mc_dense *a, const mc_dense *b, mc_layout layout,
-                                           mc_dense *sums, mc_diag *diag);
+                                           mc_gemm_method method, mc_dense *sums, mc_diag *diag);
 
 /* COUNT sums of magnitudes of TERMS products become bounds, rounded up. */
 void reference_bound(const arithmetic *of, int64_t terms, float *bounds, int64_t count);

@@ -34,9 +34,13 @@ enum {
     F_ZERO,
     F_RESIDUAL,
     F_LDR,
+    F_WARP_M,
+    F_WARP_N,
+    F_SPAN,
+    F_COPY,
     GEMM_FIELDS
 };
 
-typedef enum gemm_method { GEMM_WGMMA } gemm_method;
+typedef enum gemm_method { GEMM_WGMMA, GEMM_MMA } gemm_method;
 
 #endif

@@ -3,6 +3,7 @@
    a folder of its own:
 
      wgmma    tensor copies into a pipeline in shared memory, from which warpgroups multiply (sm_90a)
+     mma      copies by cp.async into stages in shared memory, from which each warp multiplies its part
 
    What all share is problem.[ch]. */
 #include "ops/gemm/costs.h"
@@ -14,18 +15,20 @@
 static const mc_field fields[] = {
 #include "ops/gemm/fields.def"
 #include "ops/gemm/wgmma/fields.def"
+#include "ops/gemm/mma/fields.def"
 };
 /* clang-format on */
 SCHEMA_FITS(fields, GEMM_FIELDS - 1);
 
-static const mc_solver *const solvers[] = {[GEMM_WGMMA] = &gemm_wgmma};
+static const mc_solver *const solvers[] = {[GEMM_WGMMA] = &gemm_wgmma, [GEMM_MMA] = &gemm_mma};
 
 static const mc_solver *solver(const int64_t *point) { return solvers[point[F_METHOD]]; }
 
 static const mc_hint hints[] = {
     {" block_m bm bsm cta_m tile_rows ", "tile_m is the rows of C that a thread block computes"},
     {" block_n bn bsn cta_n tile_columns ", "tile_n is the columns of C that a thread block computes"},
-    {" block_k bk bsk tile_k cta_k ", "a stage has 128 bytes of k: stages says how many there are"},
+    {" block_k bk bsk tile_k cta_k ",
+     "a stage has 128 bytes of k, with method = \"mma\" span bytes: stages says how many there are"},
     {" precision dtype type ", "lhs and rhs are the types of A and B, out is that of C"},
     {" num_stages pipeline_stages ", "stages is how many tiles of A and B are on their way"},
     {" num_warps warps warpgroups num_consumer_groups ",
