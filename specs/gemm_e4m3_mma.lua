@@ -11,7 +11,7 @@ scale = "none"                  -- also "tensor", "row", "column": an f32 for al
 bias  = "none"                  -- also "row", "column"
 
 tile_m = {128, 64}              -- rows of C a thread block
-tile_n = {128, 64, 256}         -- columns of C a thread block
+tile_n = {128, 256, 64}         -- columns of C a thread block
 warp_m = {64, 32}               -- rows of C a warp
 warp_n = {32, 64}               -- columns of C a warp
 stages = {3, 4}                 -- tiles of A and B in shared memory

@@ -1,6 +1,6 @@
 /* How long an mma kernel should take. A multiprocessor holds a few thread blocks, which take their stages side
-   by side: the tensor cores multiply for all of them, or the copies of all arrive, or each waits for its own.
-   What lies between tiles one thread block does while others multiply. */
+   by side: the tensor cores multiply for all of them, or shared memory is read, or the copies of all arrive,
+   or each waits for its own. What lies between tiles one thread block does while others multiply. */
 #include "ops/gemm/costs.h"
 #include "ops/gemm/mma/mma.h"
 #include "ops/gemm/solvers.h"
@@ -23,13 +23,20 @@ static double held_by(const mma_plan *plan, const mc_gpu *gpu) {
     return model_most(held, 1);
 }
 
+/* Bytes that go through shared memory for a stage: copied once, and read by each warp. */
+static double shared_traffic(const mma_plan *plan) {
+    double read = (double)(plan->warp_m + plan->warp_n) * plan->span * mma_warps(plan);
+    return read + mma_stage_bytes(plan);
+}
+
 /* A stage of HELD tiles. Copies of fewer bytes take as long as those of 16, and elements' loads too. */
 static double stage_of(const mma_plan *plan, const mc_gpu *gpu, const gemm_costs *c, double held) {
-    double products = (double)plan->tile_m * plan->tile_n / (MMA_ROWS * MMA_COLUMNS) * mma_steps(plan);
+    double count = (double)plan->tile_m * plan->tile_n / (MMA_ROWS * MMA_COLUMNS) * mma_steps(plan);
+    double products = model_most(count / gpu->mma_rate, shared_traffic(plan) / gpu->shared_rate);
     double pieces = COPY_WIDEST / (double)(mma_by_element(plan) ? plan->form.bytes : plan->copy);
     double waiting = c->latency / (plan->stages > 2 ? plan->stages - 1 : 1);
     double filling = (double)mma_stage_bytes(plan) / THOUSAND * c->fill * pieces;
-    return model_most(held * products / gpu->mma_rate, model_most(waiting, held * filling));
+    return model_most(held * products, model_most(waiting, held * filling));
 }
 
 static double megabytes(const mma_plan *plan, const mc_problem *p) {
