@@ -50,8 +50,8 @@ void mma_emit(const void *data, mc_builder *b) {
     g.k = load_size(b, "k_size", "k", p->k);
     take_tile(&g, end);
     take_part(&g);
-    mc_reg k_end = add_s32(b, "k_end", g.k, I(g.lhs.k - 1));
-    g.k_stages = shr_u32(b, "k_stages", k_end, I(log2_of(g.lhs.k)));
+    mc_reg k_end = add_s32(b, "k_end", g.k, I(g.rhs.k - 1));
+    g.k_stages = shr_u32(b, "k_stages", k_end, I(log2_of(g.rhs.k)));
     g.shared = mov_shared(b, "stages", NAME("room"));
     heading(b, "Copies: %d stages of %d bytes", plan->stages, mma_stage_bytes(plan));
     mma_begin_feed(&feed, &g);

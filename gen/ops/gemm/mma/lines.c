@@ -108,4 +108,5 @@ void mma_copy_lines(const mma_feed *f, bool first) {
                                                    {"FIRST_A_LINES", "FIRST_B_LINES"}};
     for (int side = 0; side < MMA_SIDES; side++)
         copy_side(f, &f->sides[side], label(f->g->b, names[first][side]));
+    if (f->g->plan->sparse) mma_copy_metadata(f, (mc_reg){0});
 }

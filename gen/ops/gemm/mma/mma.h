@@ -2,6 +2,7 @@
  *
  *   copy.c      all threads copy a stage of the tile's rows of A and columns of B, by cp.async
  *   lines.c     the same where it takes care: at the matrices' ends, and of rows that begin anywhere
+ *   sparse.c    A's metadata, where it is 2:4 sparse
  *   multiply.c  the loop over stages: ldmatrix, and the products
  *   result.c    what becomes of the sums
  *   emit.c      the kernel's frame
@@ -24,7 +25,7 @@ enum {
     MMA_K_BYTES = 32, /* of k that one mma takes of a row of A and a column of B, whatever their type */
     MMA_SUMS = 4,     /* of a lane, of one mma */
     MMA_A_REGS = 4,
-    MMA_B_REGS = 2,
+    MMA_B_REGS = 2,       /* twice as many with a sparse A */
     MMA_MOST_ROWS = 4,    /* mma one below the other that a warp has */
     MMA_MOST_COLUMNS = 8, /* and side by side */
     MMA_MOST_WARPS = 16,
@@ -44,6 +45,10 @@ typedef struct mma_plan {
     int tile_m, tile_n, warp_m, warp_n;
     int stages, span, copy, group;
     int store; /* elements of C that are stored at a time: 1 or 2 */
+    /* What no field says: A is 2:4 sparse (tf32: 1:2). It has the elements that are kept, [m][lda], and the
+       metadata are the array e, [m][lde] bytes, 4 bits for each 4 (tf32: 2) elements in the order of k, legal
+       codes up to the end of the last stage. lde and the address of e are multiples of 8. */
+    bool sparse;
 } mma_plan;
 
 static inline int mma_warps_beside(const mma_plan *plan) { return plan->tile_n / plan->warp_n; }
@@ -54,7 +59,9 @@ static inline int mma_threads(const mma_plan *plan) { return 32 * mma_warps(plan
 /* mma of a warp: one below the other, and side by side; steps of k of a stage. */
 static inline int mma_row_tiles(const mma_plan *plan) { return plan->warp_m / MMA_ROWS; }
 static inline int mma_column_tiles(const mma_plan *plan) { return plan->warp_n / MMA_COLUMNS; }
-static inline int mma_steps(const mma_plan *plan) { return plan->span / MMA_K_BYTES; }
+static inline int mma_b_regs(const mma_plan *plan) { return (plan->sparse ? 2 : 1) * MMA_B_REGS; }
+static inline int mma_step_bytes(const mma_plan *plan) { return (plan->sparse ? 2 : 1) * MMA_K_BYTES; }
+static inline int mma_steps(const mma_plan *plan) { return plan->span / mma_step_bytes(plan); }
 /* Whether elements are copied one by one. */
 static inline bool mma_by_element(const mma_plan *plan) { return plan->copy == 1; }
 
@@ -66,6 +73,9 @@ int mma_stage_bytes(const mma_plan *plan);
 int mma_shared_bytes(const mma_plan *plan);
 /* Columns of the residual that a load takes: 1 or 2. */
 int mma_residual_load(const mma_plan *plan);
+
+/* Bytes of metadata that a stage has of a row of A; 0: A is not sparse. */
+int mma_metadata_bytes(const mma_plan *plan);
 
 /* Chunk c of a line lies where chunk c xor its key would. The key is (line >> shift & mask) << left. */
 typedef struct mma_key {
@@ -100,7 +110,7 @@ void mma_emit(const void *plan, mc_builder *b);
 
 /* -- copy.c ------------------------------------------------------------------------------------------- */
 
-enum { MMA_SIDES = 2, MMA_MOST_ELEMENTS = 32 };
+enum { MMA_SIDES = 2, MMA_MOST_ELEMENTS = 32, MMA_MOST_PIECES = 4 };
 
 /* A thread's copies of one side. Lines are those of memory: rows of A; columns of B, or its rows. */
 typedef struct mma_copier {
@@ -122,10 +132,19 @@ typedef struct mma_copier {
     mc_reg elements[MMA_MOST_ELEMENTS], there;
 } mma_copier;
 
+/* A thread's copies of metadata: pieces of 8 bytes of rows. */
+typedef struct mma_metadata {
+    int count;  /* pieces of a stage */
+    mc_reg row; /* of the thread's first one, where there are more threads than pieces; else none */
+    mc_reg to, from[MMA_MOST_PIECES];
+    mc_reg target, some; /* scratch */
+} mma_metadata;
+
 /* Stages on their way. */
 typedef struct mma_feed {
     const mma_kernel *g;
     mma_copier sides[MMA_SIDES];
+    mma_metadata metadata;
     mc_reg left; /* of k, from the stage on that is copied next; 0 and less: there is none */
     mc_reg fill; /* bytes from stage 0 to where it goes */
     mc_reg wraps;
@@ -150,6 +169,28 @@ void mma_await(const mma_feed *f, int pending);
 void mma_declare_lines(mc_builder *b, mma_copier *c, bool elements);
 /* Copies the next stage line by line, or element by element. FIRST: before the loop. */
 void mma_copy_lines(const mma_feed *f, bool first);
+
+/* -- sparse.c ------------------------------------------------------------------------------------------- */
+
+/* The instruction with a sparse A that is like MMA. */
+mc_opcode mma_sparse_like(mc_opcode mma);
+/* Elements that are kept of a row of A, of K. */
+mc_reg mma_kept(const mma_kernel *g);
+void mma_begin_metadata(mma_feed *f);
+/* Asks for the next stage's, where GUARD holds (none: always), and goes on to the one behind it. */
+void mma_copy_metadata(const mma_feed *f, mc_reg guard);
+void mma_next_metadata(const mma_feed *f);
+
+/* What a lane reads of a stage. */
+typedef struct mma_metadata_lane {
+    const mma_kernel *g;
+    mc_reg lane;            /* where, in stage 0 */
+    mc_reg order;           /* of elements of 2 and 4 bytes: which halves of two rows' words are the lane's */
+    mc_reg row_at, word[2]; /* scratch */
+} mma_metadata_lane;
+mma_metadata_lane mma_metadata_of_lane(const mma_kernel *g);
+/* Loads that of step STEP of the stage READ bytes behind stage 0, for the TILE-th rows of mma. */
+void mma_load_metadata(const mma_metadata_lane *l, mc_reg read, int step, int tile, mc_reg to, mc_reg guard);
 
 /* -- multiply.c ---------------------------------------------------------------------------------------- */
 

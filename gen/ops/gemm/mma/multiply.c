@@ -1,5 +1,6 @@
 /* The loop over the stages of a tile. Each warp multiplies its rows of A by its columns of B, a step of 32
- * bytes of k at a time: an mma takes as much, whatever the elements are. While a step is multiplied the next
+ * bytes of k at a time: an mma takes as much, whatever the elements are. With a sparse A these are the elements
+ * that are kept, and 64 bytes of B. While a step is multiplied the next
  * one's operands come from shared memory by ldmatrix, of the next stage in a stage's last step:
  *
  *   step     0               1               last
@@ -20,7 +21,9 @@ typedef struct multiplier {
     mc_reg a_at, b_at;     /* of the stage at hand */
     mc_reg read, wraps;    /* bytes from stage 0 to the stage at hand */
     mc_reg step_at;        /* scratch */
-    mc_reg a[SETS][MMA_MOST_ROWS][MMA_A_REGS], b_regs[SETS][MMA_MOST_COLUMNS][MMA_B_REGS];
+    mc_reg a[SETS][MMA_MOST_ROWS][MMA_A_REGS], b_regs[SETS][MMA_MOST_COLUMNS][2 * MMA_B_REGS];
+    mc_reg e[SETS][MMA_MOST_ROWS]; /* sparse: the metadata */
+    mma_metadata_lane metadata;
 } multiplier;
 
 /* -- Addresses ------------------------------------------------------------------------------------------ */
@@ -111,47 +114,56 @@ static void load_a(const multiplier *m, int step, int set, mc_reg guard) {
         EMIT_IF(m->b, guard, ldmatrix_x4, V4(m->a[set][i]), AT(at, i * MMA_ROWS * m->g->lhs.span));
 }
 
-/* The registers of two mma's B, one behind the other. */
-static void pair_of(const multiplier *m, int set, int pair, mc_reg regs[2 * MMA_B_REGS]) {
-    memcpy(regs, m->b_regs[set][2 * pair], 2 * MMA_B_REGS * sizeof *regs);
+/* The registers of two mma's B: of each those of the PART-th 32 bytes of k. */
+static void pair_of(const multiplier *m, int set, int pair, int part, mc_reg regs[2 * MMA_B_REGS]) {
+    for (int i = 0; i < 2; i++)
+        memcpy(&regs[i * MMA_B_REGS], &m->b_regs[set][2 * pair + i][part * MMA_B_REGS],
+               MMA_B_REGS * sizeof *regs);
 }
 
-static void load_columns(const multiplier *m, int step, int set, mc_reg guard) {
-    mc_reg at = moved(m, m->b_at, step * MMA_K_BYTES), regs[2 * MMA_B_REGS];
+/* K counts 32 bytes of k. */
+static void load_columns(const multiplier *m, int k, int set, int part, mc_reg guard) {
+    mc_reg at = moved(m, m->b_at, k * MMA_K_BYTES), regs[2 * MMA_B_REGS];
     for (int pair = 0; pair < mma_column_tiles(m->g->plan) / 2; pair++) {
-        pair_of(m, set, pair, regs);
+        pair_of(m, set, pair, part, regs);
         EMIT_IF(m->b, guard, ldmatrix_x4, V4(regs), AT(at, pair * 2 * MMA_COLUMNS * m->g->rhs.span));
     }
 }
 
-static void load_rows(const multiplier *m, int step, int set, mc_reg guard) {
+static void load_rows(const multiplier *m, int k, int set, int part, mc_reg guard) {
     enum { PAIR_BYTES = 2 * MMA_COLUMNS * 2, STEP_LINES = MMA_K_BYTES / 2 };
     mc_reg regs[2 * MMA_B_REGS];
     for (int pair = 0; pair < mma_column_tiles(m->g->plan) / 2; pair++) {
         mc_reg at = moved(m, m->b_at, pair * PAIR_BYTES);
-        pair_of(m, set, pair, regs);
-        EMIT_IF(m->b, guard, ldmatrix_x4_trans, V4(regs), AT(at, step * STEP_LINES * m->g->rhs.span));
+        pair_of(m, set, pair, part, regs);
+        EMIT_IF(m->b, guard, ldmatrix_x4_trans, V4(regs), AT(at, k * STEP_LINES * m->g->rhs.span));
     }
 }
 
 /* A line has 32 columns, the next panel the next ones. */
-static void load_words(const multiplier *m, int step, int set, mc_reg guard) {
+static void load_words(const multiplier *m, int k, int set, int part, mc_reg guard) {
     enum { STEP_LINES = MMA_K_BYTES / WORD, HALF = STEP_LINES / 2 };
     const shared_tile *tile = &m->g->rhs;
     for (int j = 0; j < mma_column_tiles(m->g->plan); j++) {
         int byte = j * MMA_COLUMNS * WORD, panel = byte / tile->span * tile_panel(tile);
         mc_reg at = moved(m, m->b_at, byte % tile->span);
         for (int half = 0; half < MMA_B_REGS; half++)
-            EMIT_IF(m->b, guard, lds_b32, m->b_regs[set][j][half],
-                    AT(at, panel + (step * STEP_LINES + half * HALF) * tile->span));
+            EMIT_IF(m->b, guard, lds_b32, m->b_regs[set][j][part * MMA_B_REGS + half],
+                    AT(at, panel + (k * STEP_LINES + half * HALF) * tile->span));
     }
 }
 
 /* Loads the operands of step STEP of the stage at hand, where GUARD holds (none: always). */
 static void load_step(const multiplier *m, int step, int set, mc_reg guard) {
     const shared_tile *tile = &m->g->rhs;
+    int parts = mma_b_regs(m->g->plan) / MMA_B_REGS;
     load_a(m, step, set, guard);
-    (!tile->mn_major ? load_columns : tile->bytes == WORD ? load_words : load_rows)(m, step, set, guard);
+    for (int part = 0; part < parts; part++)
+        (!tile->mn_major       ? load_columns
+         : tile->bytes == WORD ? load_words
+                               : load_rows)(m, step * parts + part, set, part, guard);
+    for (int i = 0; i < mma_row_tiles(m->g->plan) && m->g->plan->sparse; i++)
+        mma_load_metadata(&m->metadata, m->read, step, i, m->e[set][i], guard);
 }
 
 static void round_regs(const multiplier *m, const mc_reg *regs, int count) {
@@ -160,7 +172,8 @@ static void round_regs(const multiplier *m, const mc_reg *regs, int count) {
 
 static void round_set(const multiplier *m, int set) {
     for (int i = 0; i < mma_row_tiles(m->g->plan); i++) round_regs(m, m->a[set][i], MMA_A_REGS);
-    for (int j = 0; j < mma_column_tiles(m->g->plan); j++) round_regs(m, m->b_regs[set][j], MMA_B_REGS);
+    for (int j = 0; j < mma_column_tiles(m->g->plan); j++)
+        round_regs(m, m->b_regs[set][j], mma_b_regs(m->g->plan));
 }
 
 static void multiply(const multiplier *m, int set, mma_sums sums) {
@@ -168,22 +181,28 @@ static void multiply(const multiplier *m, int set, mma_sums sums) {
     if (plan->form.rounded) round_set(m, set);
     for (int i = 0; i < mma_row_tiles(plan); i++)
         for (int j = 0; j < mma_column_tiles(plan); j++) {
-            mc_operand d = V4(sums[i][j]);
-            builder_emit(m->b, (mc_reg){0}, plan->form.mma,
-                         MC_OPERANDS(d, V4(m->a[set][i]), V2(m->b_regs[set][j]), d));
+            mc_operand d = V4(sums[i][j]), a = V4(m->a[set][i]);
+            if (plan->sparse)
+                builder_emit(m->b, (mc_reg){0}, mma_sparse_like(plan->form.mma),
+                             MC_OPERANDS(d, a, V4(m->b_regs[set][j]), d, m->e[set][i], I(0)));
+            else builder_emit(m->b, (mc_reg){0}, plan->form.mma, MC_OPERANDS(d, a, V2(m->b_regs[set][j]), d));
         }
 }
 
 /* -- The loop ------------------------------------------------------------------------------------------- */
 
 static void declare_set(multiplier *m, int set) {
-    static const char *const a_names[] = {"a_even", "a_odd"}, *const b_names[] = {"b_even", "b_odd"};
+    static const char *const a_names[] = {"a_even", "a_odd"}, *const b_names[] = {"b_even", "b_odd"},
+                             *const e_names[] = {"e_even", "e_odd"};
     mc_reg regs[MMA_MOST_COLUMNS * MMA_A_REGS];
-    int rows = mma_row_tiles(m->g->plan), columns = mma_column_tiles(m->g->plan);
+    const mma_plan *plan = m->g->plan;
+    int rows = mma_row_tiles(plan), columns = mma_column_tiles(plan), b_regs = mma_b_regs(plan);
     b32_array(m->b, a_names[set], rows * MMA_A_REGS, regs);
     memcpy(m->a[set], regs, (size_t)rows * sizeof m->a[set][0]);
-    b32_array(m->b, b_names[set], columns * MMA_B_REGS, regs);
-    memcpy(m->b_regs[set], regs, (size_t)columns * sizeof m->b_regs[set][0]);
+    b32_array(m->b, b_names[set], columns * b_regs, regs);
+    for (int j = 0; j < columns; j++)
+        memcpy(m->b_regs[set][j], &regs[j * b_regs], (size_t)b_regs * sizeof *regs);
+    if (plan->sparse) b32_array(m->b, e_names[set], rows, m->e[set]);
 }
 
 static void declare_sums(const mma_kernel *g, mma_sums sums) {
@@ -236,6 +255,7 @@ void mma_emit_products(const mma_kernel *g, mma_feed *f, mma_sums sums) {
     mc_label stage = label(b, "STAGE");
     note(b, "what a lane reads of stage 0");
     m.a_lane = place_a(g), m.b_lane = place_b(g);
+    if (g->plan->sparse) m.metadata = mma_metadata_of_lane(g);
     m.a_at = b32(b, "a_stage"), m.b_at = b32(b, "b_stage"), m.step_at = b32(b, "step_at");
     m.read = carried(b, "read", I(0)), m.wraps = pred(b, "read_wraps");
     for (int set = 0; set < SETS; set++) declare_set(&m, set);

@@ -4,22 +4,27 @@
 enum { ROW_OF_BANKS = 128 };
 
 shared_tile mma_lhs(const mma_plan *plan) {
-    int bytes = plan->form.bytes;
-    return (shared_tile){.rows = plan->tile_m, .k = plan->span / bytes, .bytes = bytes, .span = plan->span};
+    int bytes = plan->form.bytes, span = plan->span / (plan->sparse ? 2 : 1);
+    return (shared_tile){.rows = plan->tile_m, .k = span / bytes, .bytes = bytes, .span = span};
 }
 
 /* Of a B by rows a line is up to 128 bytes of one k. */
 shared_tile mma_rhs(const mma_plan *plan) {
-    shared_tile rhs = mma_lhs(plan);
-    int line = plan->tile_n * rhs.bytes;
-    rhs.rows = plan->tile_n, rhs.mn_major = plan->problem.b_rows;
+    int bytes = plan->form.bytes, line = plan->tile_n * bytes;
+    shared_tile rhs = {.rows = plan->tile_n, .k = plan->span / bytes, .bytes = bytes, .span = plan->span};
+    rhs.mn_major = plan->problem.b_rows;
     if (rhs.mn_major) rhs.span = line < ROW_OF_BANKS ? line : ROW_OF_BANKS;
     return rhs;
 }
 
 int mma_stage_bytes(const mma_plan *plan) {
     shared_tile lhs = mma_lhs(plan), rhs = mma_rhs(plan);
-    return tile_bytes(&lhs) + tile_bytes(&rhs);
+    return tile_bytes(&lhs) + tile_bytes(&rhs) + plan->tile_m * mma_metadata_bytes(plan);
+}
+
+int mma_metadata_bytes(const mma_plan *plan) {
+    if (!plan->sparse) return 0;
+    return (plan->form.bytes == 1 ? 2 : 1) * WORD * mma_steps(plan);
 }
 
 int mma_shared_bytes(const mma_plan *plan) { return plan->stages * mma_stage_bytes(plan); }
