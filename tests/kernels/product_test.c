@@ -10,6 +10,7 @@
 #include "base/real.h"
 #include "verify/run.h"
 #include "mcrt_internal.h"
+#include "ptxsim.h"
 
 enum { A, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C, OPERANDS };
 enum { SCHEDULES = 4, SKIPPED = 77 };
@@ -153,6 +154,15 @@ static unsigned moved(const bench *t, mc_type type) {
     return copy > element ? copy : element;
 }
 
+/* Whether no two lanes met in a bank of shared memory, which kernels of method mma never do. */
+static void check_banks(const bench *t) {
+    const ptxsim *sim = mc_device_ptxsim(t->device);
+    if (!sim || mc_kernel_field(t->kernel, "method") == MC_GEMM_WGMMA) return;
+    ptxsim_line sum = ptxsim_line_sum(sim);
+    CHECK(sum.shared_wavefronts == sum.shared_ideal, "%s: %d wavefronts too many",
+          mc_kernel_fields(t->kernel), (int)(sum.shared_wavefronts - sum.shared_ideal));
+}
+
 static mc_status try_shape(bench *t, const shape *s) {
     mc_dense c = {0};
     plan_problem whole;
@@ -169,6 +179,7 @@ static mc_status try_shape(bench *t, const shape *s) {
     t->device = t->devices[t->runs++ % SCHEDULES];
     if (status == MC_OK) status = plan_problem_measure(t->kernel, &run.operands, run.ld, &whole, t->diag);
     if (status == MC_OK) status = mc_operator_run(t->device, t->kernel, NULL, &run, NULL, &c, t->diag);
+    if (status == MC_OK) check_banks(t);
     if (status == MC_OK) status = compare(t, &run.operands, &c);
     mc_dense_free(&c);
     free_operands(t);

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "mcrt_internal.h"
 #include "ops/gemm/mma/mma.h"
+#include "ptxsim.h"
 #include "text/text.h"
 
 enum { LARGEST = 2, SKIPPED = 77 };
@@ -176,6 +177,11 @@ static uint64_t upload(run *r, const void *data, int rows, int row_bytes) {
 
 static void compare(run *r) {
     int wrong = 0;
+    const ptxsim *sim = mc_device_ptxsim(r->device);
+    if (sim) {
+        ptxsim_line sum = ptxsim_line_sum(sim);
+        CHECK(sum.shared_wavefronts == sum.shared_ideal, "%s: bank conflicts", r->what);
+    }
     for (int i = 0; i < r->p.m; i++)
         for (int j = 0; j < r->p.n; j++) {
             int sum = 0;
