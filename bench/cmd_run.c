@@ -9,22 +9,31 @@
 #include "between.h"
 #include "clocks.h"
 #include "commands.h"
+#include "drawn.h"
 #include "operation.h"
-#include "race.h"
+#include "run_peers.h"
+#include "shapes.h"
 
-enum { PEERS_ALL = 1, PEERS_CUBLASLT, PEERS_CUSPARSE, PEERS_NONE };
+enum { VALUES_NORMAL = 1, VALUES_UNIFORM };
 
 typedef struct run_options {
     cmd_settings settings;
-    const char *matrices, *filter, *variants, *n_list, *k_list, *device, *out, *against;
+    const char *matrices, *filter, *variants, *n_list, *k_list, *device, *out, *against, *contenders;
     int64_t limit, rounds, finalists, seed, threads, seconds;
-    int peers;
+    double sparsity;
+    int peers, shapes, values; /* the place of the word, from 1; 0: none */
     bool cold, between, no_cache;
 } run_options;
 
 static const cmd_option run_table[] = {
     {"matrices", 'm', OPTION_TEXT, offsetof(run_options, matrices), "FOLDER", 0, 0,
      ".smtx files, in it and below; each nonzero becomes a vector"},
+    {"shapes", 0, OPTION_CHOICE, offsetof(run_options, shapes), SHAPE_SET_WORDS, 0, 0,
+     "in place of files: layers of language models, or a first look; operands are drawn on the GPU"},
+    {"values", 0, OPTION_CHOICE, offsetof(run_options, values), "normal|uniform", 0, 0,
+     "of --shapes: what is drawn (normal)"},
+    {"sparsity", 0, OPTION_REAL, offsetof(run_options, sparsity), "S", 0, 1,
+     "of --shapes, where A is sparse: 0 (full) to 1 (0.9)"},
     {"n", 0, OPTION_TEXT, offsetof(run_options, n_list), "N,N", 0, 0,
      "columns of B, where the matrix does not have them (256,512)"},
     {"k", 0, OPTION_TEXT, offsetof(run_options, k_list), "K,K", 0, 0, "columns of A, likewise (256)"},
@@ -34,8 +43,10 @@ static const cmd_option run_table[] = {
      "at most so many matrices"},
     {"variants", 0, OPTION_TEXT, offsetof(run_options, variants), "WHICH", 0, 0,
      "all (the usual), default, or indices and hashes with commas between"},
-    {"peers", 0, OPTION_CHOICE, offsetof(run_options, peers), "all|cublaslt|cusparse|none", 0, 0,
+    {"peers", 0, OPTION_CHOICE, offsetof(run_options, peers), "all|cublaslt|cusparse|cusparselt|none", 0, 0,
      "libraries to measure beside (all)"},
+    {"contenders", 0, OPTION_TEXT, offsetof(run_options, contenders), "TEXT,TEXT", 0, 0,
+     "only those of the libraries' contenders that have one of these in their names, for any types"},
     {"against", 0, OPTION_TEXT, offsetof(run_options, against), "FOLDER", 0, 0,
      "race each variant against another generator's PTX of it, FOLDER/HASH.ptx"},
     {"cold", 0, OPTION_SWITCH, offsetof(run_options, cold), NULL, 0, 0,
@@ -67,8 +78,7 @@ typedef struct session {
     work *items;
     size_t count;
     feeder *feeder;
-    dense_peers *dense; /* one an N, of the current shape; NULL: no cuBLASLt */
-    int64_t dense_rows, dense_cols;
+    run_peers *peers;
     size_t done, wrong, left_out; /* left_out: matrices that could not be prepared */
     double started;
 } session;
@@ -109,33 +119,8 @@ static mc_status choose_sizes(const run_options *o, const operation *op, work_pl
     if (other != NULL)
         return mc_fail(diag, MC_USAGE, "run: the sizes of family %s are those of --%s", operation_name(op),
                        operation_size(op));
-    return parse_sizes(operation_size(op), list != NULL ? list : op->usual, plan, diag);
-}
-
-/* A peer that is missing is said loudly, and the run goes on without it. */
-static void open_peers(session *s) {
-    int peers = s->options->peers;
-    race_track *t = &s->track;
-    mc_diag *diag = mc_diag_create();
-    if ((peers == PEERS_ALL || peers == PEERS_CUBLASLT) &&
-        dense_library_open(&t->dense, &t->gpu, diag) != MC_OK) {
-        fprintf(stderr, "mcbench: WITHOUT cuBLASLt: %s\n", mc_diag_text(diag));
-        dense_library_close(&t->dense, &t->gpu);
-    }
-    mc_diag_clear(diag);
-    bool asked = peers == PEERS_ALL || peers == PEERS_CUSPARSE,
-         takes = sparse_takes(t->variants.operation->op, t->variants.lhs, t->variants.rhs);
-    if (asked && !takes)
-        fprintf(stderr, "mcbench: WITHOUT cuSPARSE: it has no products of %s by %s\n",
-                mc_type_text(t->variants.lhs), mc_type_text(t->variants.rhs));
-    if (asked && takes && sparse_lacks(t->variants.operation->op, t->variants.lhs))
-        fprintf(stderr, "mcbench: cuSPARSE has no %s of %s: it multiplies the same values in f32\n",
-                operation_name(t->variants.operation), mc_type_text(t->variants.lhs));
-    if (asked && takes && sparse_library_open(&t->sparse, &t->gpu, diag) != MC_OK) {
-        fprintf(stderr, "mcbench: WITHOUT cuSPARSE: %s\n", mc_diag_text(diag));
-        sparse_library_close(&t->sparse);
-    }
-    mc_diag_destroy(diag);
+    const char *usual = o->shapes > 0 ? shape_sets[o->shapes - 1].sizes : op->usual;
+    return parse_sizes(operation_size(op), list != NULL ? list : usual, plan, diag);
 }
 
 static mc_status open_output(session *s, mc_diag *diag) {
@@ -170,17 +155,51 @@ static mc_status choose_variants(session *s, char **specs, int capability, mc_di
     return status;
 }
 
+static fill_law law_of(const run_options *o) {
+    return o->shapes > 0 && o->values != VALUES_UNIFORM ? FILL_NORMAL_VALUES : FILL_UNIFORM;
+}
+
+static mc_status list_items(session *s, mc_diag *diag) {
+    const run_options *o = s->options;
+    size_t limit = (size_t)o->limit;
+    if (o->shapes == 0) return work_list(o->matrices, o->filter, limit, &s->items, &s->count, diag);
+    return shape_set_list(&shape_sets[o->shapes - 1], o->filter, limit, &s->items, &s->count, diag);
+}
+
+static mc_status check_operation(const session *s, mc_diag *diag) {
+    const operation *op = s->track.variants.operation;
+    if (s->options->shapes == 0 || op->drawn) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "run: --shapes has no problems of family %s", operation_name(op));
+}
+
+static void fill_plan(session *s) {
+    const run_options *o = s->options;
+    work_plan *plan = &s->plan;
+    plan->operation = s->track.variants.operation;
+    plan->variants = &s->track.variants;
+    plan->sparse_peers = s->track.sparse.handle != NULL;
+    plan->seed = (uint64_t)o->seed;
+    plan->drawn = s->track.rules.drawn;
+    plan->law = s->track.rules.law;
+    plan->sparsity = o->sparsity < 0 ? 0.9 : o->sparsity;
+}
+
 static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     const run_options *o = s->options;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int threads = o->threads > 0 ? (int)o->threads : cores > 64 ? 64 : cores < 1 ? 1 : (int)cores;
-    s->track.rules = (race_rules){
-        .cold = o->cold, .between = o->between, .rounds = (int)o->rounds, .finalists = (int)o->finalists};
+    s->track.rules = (race_rules){.cold = o->cold,
+                                  .between = o->between,
+                                  .rounds = (int)o->rounds,
+                                  .finalists = (int)o->finalists,
+                                  .names = o->contenders,
+                                  .drawn = o->shapes > 0,
+                                  .law = law_of(o),
+                                  .seed = (uint64_t)o->seed};
     mc_status status = check_sizes(o, diag);
     /* Without a GPU the specs' faults come before its own. */
     if (status == MC_OK && mc_device_cuda_count() == 0) status = choose_variants(s, specs, 0, diag);
-    if (status == MC_OK)
-        status = work_list(o->matrices, o->filter, (size_t)o->limit, &s->items, &s->count, diag);
+    if (status == MC_OK) status = list_items(s, diag);
     if (status == MC_OK) status = gpu_open(&s->track.gpu, o->device, !o->no_cache, diag);
     if (status == MC_OK)
         status = choose_variants(s, specs, mc_device_get_info(s->track.gpu.device)->capability, diag);
@@ -188,30 +207,21 @@ static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     if (status == MC_OK) status = helpers_open(&s->track.helpers, s->track.gpu.device, diag);
     if (status == MC_OK && o->between) status = between_open(&s->between, &s->track.gpu, diag);
     if (status == MC_OK) status = load_variants(s, threads, diag);
+    if (status == MC_OK) status = check_operation(s, diag);
     if (status == MC_OK) status = choose_sizes(o, s->track.variants.operation, &s->plan, diag);
     if (status != MC_OK) return status;
-    open_peers(s);
-    s->plan.operation = s->track.variants.operation;
-    s->plan.variants = &s->track.variants;
-    s->plan.sparse_peers = s->track.sparse.handle != NULL;
-    s->plan.seed = (uint64_t)o->seed;
-    if (s->track.dense.handle != NULL) s->dense = calloc(s->plan.size_count, sizeof *s->dense);
+    s->peers = run_peers_open(&s->track, o->peers);
+    if (s->peers == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    fill_plan(s);
     return feeder_start(&s->feeder, s->items, s->count, &s->plan, threads, 2 * threads, diag);
-}
-
-static void close_dense(session *s) {
-    for (size_t i = 0; s->dense != NULL && i < s->plan.size_count; i++)
-        dense_close(&s->dense[i], &s->track.gpu);
 }
 
 static void session_close(session *s) {
     race_track *t = &s->track;
     feeder_stop(s->feeder);
-    close_dense(s);
-    free(s->dense);
+    run_peers_close(s->peers, t);
+    drawn_forget(t);
     variants_close(&t->variants);
-    dense_library_close(&t->dense, &t->gpu);
-    sparse_library_close(&t->sparse);
     helpers_close(&t->helpers);
     between_close(&s->between, &t->gpu);
     gpu_close(&t->gpu);
@@ -229,41 +239,30 @@ static mc_status write_line(session *s, json_t *line, mc_diag *diag) {
     return MC_OK;
 }
 
+/* What problems are made of, where no files are. */
+static json_t *add_shapes(const session *s, json_t *line) {
+    const run_options *o = s->options;
+    if (o->shapes == 0) return line;
+    json_object_set_new(line, "shapes", json_string(shape_sets[o->shapes - 1].name));
+    json_object_set_new(line, "values", json_string(o->values == VALUES_UNIFORM ? "uniform" : "normal"));
+    return line;
+}
+
 static json_t *machine_json(const session *s) {
     const mc_device_info *info = mc_device_get_info(s->track.gpu.device);
     clock_reading clocks = clocks_read(0);
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:i, s:i, s:I, "
-        "s:I}",
-        "kind", "machine", "mcbench", MC_VERSION, "gpu", info->name, "driver", clocks.driver, "capability",
-        info->capability, "cuda", info->driver, "multiprocessors", info->multiprocessors, "memory",
-        (json_int_t)info->memory, "l2", (json_int_t)s->track.gpu.l2_bytes, "cublaslt", s->track.dense.version,
-        "cusparse", s->track.sparse.version, "sm_mhz", (int)clocks.sm_mhz, "memory_mhz",
-        (int)clocks.memory_mhz, "vec", s->track.variants.vec, "cold", (int)s->options->cold, "between",
-        (int)s->options->between, "rounds", s->track.rules.rounds, "finalists", s->track.rules.finalists,
-        "seed", (json_int_t)s->options->seed, "variants", (json_int_t)s->track.variants.count);
-}
-
-/* Whoever has both sides in bytes could have them in e4m3. */
-static bool are_bytes(const variant_list *v) {
-    return mc_type_bits(v->lhs) <= 8 && mc_type_bits(v->rhs) <= 8;
-}
-
-/* The same masks come in the same shapes: the dense peers of a shape are looked for once. */
-static mc_status dense_for(session *s, const work *w, mc_diag *diag) {
-    mc_status status = MC_OK;
-    if (s->dense == NULL || (s->dense_rows == w->a.rows && s->dense_cols == w->a.cols)) return MC_OK;
-    close_dense(s);
-    for (size_t i = 0; i < s->plan.size_count && status == MC_OK; i++) {
-        const problem_shape *shape = &w->problems[i].shape;
-        const dense_problem problem = {shape->m,         shape->n,
-                                       shape->k,         s->plan.operation->k_contiguous,
-                                       s->options->cold, are_bytes(&s->track.variants)};
-        status = dense_open(&s->dense[i], &s->track.dense, &s->track.gpu, &s->track.helpers, &problem, diag);
-    }
-    s->dense_rows = w->a.rows;
-    s->dense_cols = w->a.cols;
-    return status;
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:b, "
+                     "s:i, s:i, s:I, "
+                     "s:I}",
+                     "kind", "machine", "mcbench", MC_VERSION, "gpu", info->name, "driver", clocks.driver,
+                     "capability", info->capability, "cuda", info->driver, "multiprocessors",
+                     info->multiprocessors, "memory", (json_int_t)info->memory, "l2",
+                     (json_int_t)s->track.gpu.l2_bytes, "cublaslt", s->track.dense.version, "cusparse",
+                     s->track.sparse.version, "cusparselt", s->track.pruned.version, "sm_mhz",
+                     (int)clocks.sm_mhz, "memory_mhz", (int)clocks.memory_mhz, "vec", s->track.variants.vec,
+                     "cold", (int)s->options->cold, "between", (int)s->options->between, "rounds",
+                     s->track.rules.rounds, "finalists", s->track.rules.finalists, "seed",
+                     (json_int_t)s->options->seed, "variants", (json_int_t)s->track.variants.count);
 }
 
 static void report(const session *s, const work *w, int64_t size, const race_summary *summary) {
@@ -283,11 +282,12 @@ static mc_status race_matrix(session *s, work *w, mc_diag *diag) {
         s->left_out++;
         return MC_OK;
     }
-    mc_status status = dense_for(s, w, diag);
+    mc_status status = MC_OK;
     for (size_t i = 0; i < s->plan.size_count && status == MC_OK; i++) {
         race_summary summary;
-        status =
-            race_run(&s->track, w, &w->problems[i], s->dense != NULL ? &s->dense[i] : NULL, &summary, diag);
+        race_peers peers;
+        status = run_peers_find(s->peers, &s->track, &w->problems[i].shape, i, &peers, diag);
+        if (status == MC_OK) status = race_run(&s->track, w, &w->problems[i], &peers, &summary, diag);
         if (status != MC_OK) break;
         s->wrong += summary.wrong;
         report(s, w, s->plan.sizes[i], &summary);
@@ -312,7 +312,7 @@ static mc_status race_all(session *s, mc_diag *diag) {
 }
 
 static mc_status measure(session *s, mc_diag *diag) {
-    mc_status status = write_line(s, machine_json(s), diag);
+    mc_status status = write_line(s, add_shapes(s, machine_json(s)), diag);
     const contender *kernel_between = s->track.gpu.between;
     s->track.gpu.between = NULL; /* not between the ceilings' launches */
     if (status == MC_OK) status = ceilings_measure(&s->track.gpu, &s->track.ceilings, diag);
@@ -335,13 +335,29 @@ static mc_status measure(session *s, mc_diag *diag) {
     return status;
 }
 
+/* What options do not go together. */
+static const char *fault_of(const run_options *o) {
+    bool shapes = o->shapes > 0;
+    if (o->matrices == NULL && !shapes) return "--matrices is missing, or --shapes";
+    if (o->matrices != NULL && shapes) return "--matrices and --shapes do not go together";
+    if (!shapes && o->values > 0) return "--values is for --shapes";
+    if (!shapes && o->sparsity >= 0) return "--sparsity is for --shapes";
+    return NULL;
+}
+
 static int run(int argc, char **argv) {
-    run_options options = {
-        .variants = "all", .device = "cuda:0", .rounds = 15, .finalists = 4, .seed = 1, .peers = PEERS_ALL};
+    run_options options = {.variants = "all",
+                           .device = "cuda:0",
+                           .rounds = 15,
+                           .finalists = 4,
+                           .seed = 1,
+                           .sparsity = -1,
+                           .peers = PEERS_ALL};
     char **operands;
     int exit_status;
     if (!cmd_parse(&cmd_run, argc, argv, &options, &operands, &exit_status)) return exit_status;
-    if (options.matrices == NULL) return cmd_usage("run: --matrices is missing");
+    const char *fault = fault_of(&options);
+    if (fault != NULL) return cmd_usage("run: %s", fault);
     mc_diag *diag = mc_diag_create();
     session s = {.options = &options, .started = now()};
     mc_status status = session_open(&s, operands, diag);
@@ -350,9 +366,10 @@ static int run(int argc, char **argv) {
     return cmd_finish(status, diag);
 }
 
-const cmd cmd_run = {"run",
-                     "SPEC...",
-                     "measures the specs' variants and the libraries on a folder of matrices",
-                     -1,
-                     {{run_table, sizeof run_table / sizeof run_table[0]}},
-                     run};
+const cmd cmd_run = {
+    "run",
+    "SPEC...",
+    "measures the specs' variants and the libraries on a folder of matrices, or a set of shapes",
+    -1,
+    {{run_table, sizeof run_table / sizeof run_table[0]}},
+    run};

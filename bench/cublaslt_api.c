@@ -15,3 +15,15 @@ mc_status cublaslt_open(cublaslt *lt, mc_diag *diag) {
 mc_status cublaslt_check(int result, const char *call, mc_diag *diag) {
     return result == 0 ? MC_OK : mc_fail(diag, MC_DEVICE, "%s: status %d", call, result);
 }
+
+int vendor_type(mc_type type) {
+    static const struct {
+        mc_type type;
+        int vendor;
+    } rows[] = {{MC_F32, VENDOR_R_32F},      {MC_TF32, VENDOR_R_32F},    {MC_F16, VENDOR_R_16F},
+                {MC_BF16, VENDOR_R_16BF},    {MC_S8, VENDOR_R_8I},       {MC_S32, VENDOR_R_32I},
+                {MC_E4M3, VENDOR_R_8F_E4M3}, {MC_E5M2, VENDOR_R_8F_E5M2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].type == type) return rows[i].vendor;
+    return -1;
+}

@@ -13,11 +13,19 @@ enum { /* cudaDataType_t, also cuSPARSE's */
        VENDOR_R_8I = 3,
        VENDOR_R_32I = 10,
        VENDOR_R_16BF = 14,
-       VENDOR_R_8F_E4M3 = 28
+       VENDOR_R_8F_E4M3 = 28,
+       VENDOR_R_8F_E5M2 = 29
 };
-enum { LT_COMPUTE_32F = 68, LT_COMPUTE_32I = 72 };                        /* cublasComputeType_t */
-enum { LT_OP_N = 0, LT_OP_T = 1 };                                        /* cublasOperation_t */
-enum { LT_DESC_TRANSA = 3, LT_DESC_TRANSB = 4, LT_DESC_FAST_ACCUM = 25 }; /* cublasLtMatmulDescAttributes_t */
+int vendor_type(mc_type type);                                           /* one of these; -1: there is none */
+enum { LT_COMPUTE_32F = 68, LT_COMPUTE_32I = 72, LT_COMPUTE_TF32 = 77 }; /* cublasComputeType_t */
+enum { LT_OP_N = 0, LT_OP_T = 1 };                                       /* cublasOperation_t */
+enum {                                                                   /* cublasLtMatmulDescAttributes_t */
+       LT_DESC_TRANSA = 3,
+       LT_DESC_TRANSB = 4,
+       LT_DESC_A_SCALE = 17,
+       LT_DESC_B_SCALE = 18,
+       LT_DESC_FAST_ACCUM = 25
+};
 enum { LT_PREF_MAX_WORKSPACE_BYTES = 1 }; /* cublasLtMatmulPreferenceAttributes_t */
 enum {
     LT_ALGO_ID = 0,

@@ -22,7 +22,9 @@ typedef struct gpu_device {
 mc_status gpu_open(gpu_device *gpu, const char *device, bool cached, mc_diag *diag);
 void gpu_close(gpu_device *gpu);
 
-/* Operands of one contender, laid out once in a piece of memory, and that piece repeated: launches that
+/* -- slab.c
+
+   Operands of one contender, laid out once in a piece of memory, and that piece repeated: launches that
    rotate over enough sets find none of their operands in L2. */
 enum { SLAB_MAX_PARTS = MC_MAX_ARRAYS + 5 + MAX_OPERANDS, SLAB_ALIGN = 256 };
 

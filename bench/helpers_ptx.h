@@ -58,8 +58,8 @@
     "    cvt.rn." type ".f32 %py, %fy;\n"                                                                    \
     "    mov.b32 %h, {%px, %py};\n"
 
-/* The bytes of %h without the highest bit of their exponents: e4m3 below 2 in magnitude, no NaN. */
-#define SMALL_E4M3 "    and.b32 %h, %h, 0xbfbfbfbf;\n"
+/* The bytes of %h without the highest bit of their exponents: e4m3 and e5m2 below 2 in magnitude, no NaN. */
+#define SMALL_BYTES "    and.b32 %h, %h, 0xbfbfbfbf;\n"
 
 #define FILL(name, body)                                                                                     \
     ".visible .entry " name "(.param .u64 to, .param .u64 words, .param .u32 seed)\n"                        \
@@ -90,6 +90,12 @@
     "    and.b32 %raw, %raw, 0x87f00000;\n"                                                                  \
     "    mov.b32 " reg ", %raw;\n"                                                                           \
     "    mul.rn.f32 " reg ", " reg ", 0f7b800000;\n"
+/* The upper byte of an f16. */
+#define LOAD_E5M2(reg, address)                                                                              \
+    "    ld.global.u8 %raw, [" address "];\n"                                                                \
+    "    shl.b32 %raw, %raw, 8;\n"                                                                           \
+    "    cvt.u16.u32 %narrow, %raw;\n"                                                                       \
+    "    cvt.f32.f16 " reg ", %narrow;\n"
 #define LOAD_F32(reg, address) "    ld.global.f32 " reg ", [" address "];\n"
 
 #define LOAD_REGISTERS                                                                                       \
@@ -97,65 +103,24 @@
     "    .reg .b16 %narrow, %zero;\n"                                                                        \
     "    mov.b16 %zero, 0;\n"
 
-#define STORE_F32 "    st.global.f32 [%c], %sum;\n"
-#define STORE_S32                                                                                            \
-    "    cvt.rni.s32.f32 %raw, %sum;\n"                                                                      \
-    "    st.global.b32 [%c], %raw;\n"
-
-/* Block (m, group of columns), a thread a column. */
-#define REFERENCE(name, bytes, load, store)                                                                  \
-    ".visible .entry " name "(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n, .param .u32 k,\n"  \
-    "                         .param .u64 lda, .param .u64 b_k, .param .u64 b_n)\n"                          \
-    "{\n"                                                                                                    \
-    "    .reg .pred %outside, %more;\n"                                                                      \
-    "    .reg .b32 %m, %group, %threads, %col, %n, %k;\n"                                                    \
-    "    .reg .b64 %a, %b, %c, %lda, %bk, %bn, %wide, %index;\n"                                             \
-    "    .reg .f32 %x, %y, %sum;\n" LOAD_REGISTERS "    mov.u32 %m, %ctaid.x;\n"                             \
-    "    mov.u32 %group, %ctaid.y;\n"                                                                        \
-    "    mov.u32 %threads, %ntid.x;\n"                                                                       \
-    "    mov.u32 %col, %tid.x;\n"                                                                            \
-    "    mad.lo.u32 %col, %group, %threads, %col;\n"                                                         \
-    "    ld.param.u32 %n, [n];\n"                                                                            \
-    "    setp.ge.u32 %outside, %col, %n;\n"                                                                  \
-    "    @%outside ret;\n"                                                                                   \
-    "    ld.param.u64 %a, [a];\n"                                                                            \
-    "    ld.param.u64 %b, [b];\n"                                                                            \
-    "    ld.param.u64 %c, [c];\n"                                                                            \
-    "    ld.param.u64 %lda, [lda];\n"                                                                        \
-    "    ld.param.u64 %bk, [b_k];\n"                                                                         \
-    "    ld.param.u64 %bn, [b_n];\n"                                                                         \
-    "    ld.param.u32 %k, [k];\n"                                                                            \
-    "    mul.wide.u32 %index, %m, %n;\n"                                                                     \
-    "    cvt.u64.u32 %wide, %col;\n"                                                                         \
-    "    add.u64 %index, %index, %wide;\n"                                                                   \
-    "    mad.lo.u64 %c, %index, 4, %c;\n"                                                                    \
-    "    mul.lo.u64 %bn, %bn, %wide;\n"                                                                      \
-    "    mad.lo.u64 %b, %bn, " bytes ", %b;\n"                                                               \
-    "    mul.lo.u64 %bk, %bk, " bytes ";\n"                                                                  \
-    "    cvt.u64.u32 %wide, %m;\n"                                                                           \
-    "    mul.lo.u64 %lda, %lda, %wide;\n"                                                                    \
-    "    mad.lo.u64 %a, %lda, " bytes ", %a;\n"                                                              \
-    "    mov.f32 %sum, 0f00000000;\n"                                                                        \
-    "next:\n" load("%x", "%a") load("%y", "%b") "    fma.rn.f32 %sum, %x, %y, %sum;\n"                       \
-                                                "    add.u64 %a, %a, " bytes ";\n"                           \
-                                                "    add.u64 %b, %b, %bk;\n"                                 \
-                                                "    sub.u32 %k, %k, 1;\n"                                   \
-                                                "    setp.ne.u32 %more, %k, 0;\n"                            \
-                                                "    @%more bra next;\n" store "    ret;\n"                  \
-                                                "}\n"
-
+/* The result has COLS elements a row, and rows lie LD apart; what it must be has no gaps. */
 #define COMPARE(name, bytes, test)                                                                           \
-    ".visible .entry " name "(.param .u64 got, .param .u64 want, .param .u64 elements, .param .f32 rel,\n"   \
-    "                         .param .f32 floor, .param .u64 counter)\n"                                     \
+    ".visible .entry " name "(.param .u64 got, .param .u64 want, .param .u64 elements, .param .u64 cols,\n"  \
+    "                         .param .u64 ld, .param .f32 rel, .param .f32 floor, .param .u64 counter)\n"    \
     "{\n"                                                                                                    \
     "    .reg .pred %right;\n"                                                                               \
-    "    .reg .b64 %got, %want, %counter;\n" LOAD_REGISTERS THREAD_INDEX("elements")                         \
-        ELEMENT_ADDRESS("%got", "got", bytes) ELEMENT_ADDRESS("%want", "want", "4") test                     \
-        "    @%right ret;\n"                                                                                 \
-        "    ld.param.u64 %counter, [counter];\n"                                                            \
-        "    red.global.add.u32 [%counter], 1;\n"                                                            \
-        "    ret;\n"                                                                                         \
-        "}\n"
+    "    .reg .b64 %got, %want, %counter, %row, %col, %cols, %ld;\n" LOAD_REGISTERS THREAD_INDEX("elements") \
+        ELEMENT_ADDRESS("%want", "want",                                                                     \
+                        "4") "    ld.param.u64 %cols, [cols];\n"                                             \
+                             "    ld.param.u64 %ld, [ld];\n"                                                 \
+                             "    div.u64 %row, %i, %cols;\n"                                                \
+                             "    rem.u64 %col, %i, %cols;\n"                                                \
+                             "    mad.lo.u64 %i, %row, %ld, %col;\n" ELEMENT_ADDRESS("%got", "got", bytes)   \
+                                 test "    @%right ret;\n"                                                   \
+                                      "    ld.param.u64 %counter, [counter];\n"                              \
+                                      "    red.global.add.u32 [%counter], 1;\n"                              \
+                                      "    ret;\n"                                                           \
+                                      "}\n"
 
 #define EQUAL                                                                                                \
     "    .reg .b32 %a, %b;\n"                                                                                \
@@ -211,7 +176,7 @@
     "    mad.wide.u32 %at, %place, 4, %at;\n"                                                                \
     "    ld.global.f32 " reg ", [%at];\n"
 
-#define OUTPUT(name, round)                                                                                  \
+#define OUTPUT(name, convert, round)                                                                         \
     ".visible .entry " name "(.param .u64 sums, .param .u64 out, .param .u64 elements, .param .u32 n,\n"     \
     "                         .param .u64 scale, .param .u32 scale_row, .param .u32 scale_col,\n"            \
     "                         .param .u64 bias, .param .u32 bias_row, .param .u32 bias_col,\n"               \
@@ -229,13 +194,17 @@
                                 "    cvt.u32.u64 %row, %rows;\n"                                             \
                                 "    cvt.u32.u64 %col, %cols;\n" FACTOR("%scale", "scale")                   \
                                     FACTOR("%bias", "bias") "    ld.global.b32 %x, [%sums];\n"               \
-                                                            "    cvt.rn.f32.s32 %f, %x;\n"                   \
+                                                            "    " convert " %f, %x;\n"                      \
                                                             "    fma.rn.f32 %f, %f, %scale, %bias;\n"        \
                                                             "    ld.param.f32 %least, [least];\n"            \
                                                             "    max.NaN.f32 %f, %f, %least;\n" round        \
                                                             "    st.global.f32 [%out], %f;\n"                \
                                                             "    ret;\n"                                     \
                                                             "}\n"
+
+/* What an OUTPUT's sums are: integers, or floats already. */
+#define OF_S32 "cvt.rn.f32.s32"
+#define OF_F32 "mov.b32"
 
 #define ROUND_F16                                                                                            \
     "    cvt.rn.f16.f32 %narrow, %f;\n"                                                                      \
@@ -245,6 +214,13 @@
     "    mov.b16 %zero, 0;\n"                                                                                \
     "    mov.b32 %raw, {%zero, %narrow};\n"                                                                  \
     "    mov.b32 %f, %raw;\n"
+
+/* To the nearest integer, ties to the even one, at most 127 in magnitude or -128. */
+#define ROUND_S8                                                                                             \
+    "    cvt.rni.s32.f32 %x, %f;\n"                                                                          \
+    "    max.s32 %x, %x, -128;\n"                                                                            \
+    "    min.s32 %x, %x, 127;\n"                                                                             \
+    "    cvt.rn.f32.s32 %f, %x;\n"
 
 /* -- Sampled results: slots as orders.h has them ------------------------------------------------------ */
 

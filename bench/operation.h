@@ -13,11 +13,16 @@ struct race;
 struct our_sums;
 struct want_kind;
 
+/* What of a file's matrix counts: all of it; its shape alone, all else being dense; a 2:4 one's places. */
+typedef enum operation_mask { MASK_PATTERN, MASK_SHAPE, MASK_24 } operation_mask;
+
 typedef struct operation {
     mc_op op;
+    operation_mask mask;
     const char *usual; /* sizes of a run that lists none: "256,512" */
     bool k_contiguous; /* the dense peers' B, in all types */
     bool turned;       /* the dense product's m and k are the problem's k and m */
+    bool drawn;        /* operands may be drawn on the GPU (drawn.h): sets of shapes want that */
 
     /* The matrix that all variants of LIST share: PATTERN dilated by their V, with random values. */
     mc_status (*dilate)(const variant_list *list, const mc_csr *pattern, uint64_t seed, mc_vsparse *a,

@@ -3,7 +3,30 @@
 #include <string.h>
 #include "race_state.h"
 
-enum { MAX_FINALISTS = 64 };
+enum { MAX_FINALISTS = 256, GROUPS = 3 };
+
+/* What one library's peers are, and what they have to say. */
+typedef struct peer_group {
+    const char *who;
+    const contender *contenders;
+    size_t count;
+    const char *notes; /* NOTE_COUNT of them, NOTE_SIZE each; "" where there is none */
+    size_t note_count, note_size;
+} peer_group;
+
+#define GROUP(name, peers)                                                                                   \
+    {                                                                                                        \
+        name, (peers)->contenders, (peers)->count, (peers)->notes[0],                                        \
+            sizeof(peers)->notes / sizeof *(peers)->notes, sizeof *(peers)->notes                            \
+    }
+
+static size_t list_groups(const race *r, peer_group groups[GROUPS]) {
+    size_t count = 0;
+    if (r->peers->dense != NULL) groups[count++] = (peer_group)GROUP("cublaslt", r->peers->dense);
+    if (r->peers->pruned != NULL) groups[count++] = (peer_group)GROUP("cusparselt", r->peers->pruned);
+    if (r->sparse != NULL) groups[count++] = (peer_group)GROUP("cusparse", r->sparse);
+    return count;
+}
 
 /* -- The careful stage ----------------------------------------------------------------------------------- */
 
@@ -67,10 +90,10 @@ static void choose_finalists(race *r, final_field *f) {
         if (e->contender.quick > 0 && (e->picked || rank_of(r, e) < r->track->rules.finalists))
             add_finalist(f, &e->contender, e);
     }
-    for (size_t i = 0; r->dense != NULL && i < r->dense->count; i++)
-        add_finalist(f, &r->dense->contenders[i], NULL);
-    for (size_t i = 0; r->sparse != NULL && i < r->sparse->count; i++)
-        add_finalist(f, &r->sparse->contenders[i], NULL);
+    peer_group groups[GROUPS];
+    size_t count = list_groups(r, groups);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < groups[i].count; j++) add_finalist(f, &groups[i].contenders[j], NULL);
 }
 
 static void keep_least(double *least, double us) {
@@ -108,10 +131,13 @@ static mc_status run_final(race *r, race_summary *summary) {
 
 static mc_status write_notes(race *r) {
     mc_status status = MC_OK;
-    for (int i = 0; r->dense != NULL && i < DENSE_TYPES && status == MC_OK; i++)
-        if (r->dense->notes[i][0] != '\0') status = race_note(r, "cublaslt", r->dense->notes[i]);
-    for (int i = 0; r->sparse != NULL && i < SPARSE_FORMATS && status == MC_OK; i++)
-        if (r->sparse->notes[i][0] != '\0') status = race_note(r, "cusparse", r->sparse->notes[i]);
+    peer_group groups[GROUPS];
+    size_t count = list_groups(r, groups);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < groups[i].note_count && status == MC_OK; j++) {
+            const char *note = groups[i].notes + j * groups[i].note_size;
+            if (note[0] != '\0') status = race_note(r, groups[i].who, note);
+        }
     return status;
 }
 
@@ -143,6 +169,7 @@ static mc_status open_sparse(race *r) {
                               .work = r->work,
                               .problem = r->problem,
                               .cold = t->rules.cold,
+                              .names = t->rules.names,
                               .spread = race_is_within(r) ? spread_of_floats : spread_of_s8};
     if (t->sparse.handle == NULL) return MC_OK;
     r->sparse = malloc(sizeof *r->sparse);
@@ -160,13 +187,13 @@ static void race_close(race *r) {
     race_drop_wants(r);
 }
 
-mc_status race_run(race_track *track, const work *w, const work_problem *problem, const dense_peers *peers,
+mc_status race_run(race_track *track, const work *w, const work_problem *problem, const race_peers *peers,
                    race_summary *summary, mc_diag *diag) {
     race r = {.track = track,
               .operation = track->variants.operation,
               .work = w,
               .problem = problem,
-              .dense = peers,
+              .peers = peers,
               .diag = diag};
     *summary = (race_summary){0};
     mc_status status = race_upload(&r);

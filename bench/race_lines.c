@@ -28,12 +28,13 @@ double sparsity_class(double sparsity) {
 /* What every line of a problem begins with. */
 static json_t *problem_json(const race *r, const char *kind) {
     const mc_vsparse *a = &r->work->a;
-    double sparsity = sparsity_of(a);
+    bool dense = r->operation->mask == MASK_SHAPE;
+    double sparsity = dense ? 0 : sparsity_of(a);
     const problem_shape *s = &r->problem->shape;
     return json_pack("{s:s, s:o, s:I, s:I, s:I, s:i, s:I, s:f, s:f, s:b, s:s}", "kind", kind, "matrix",
                      shown_json(r->work->name), "m", (json_int_t)s->m, "n", (json_int_t)s->n, "k",
                      (json_int_t)s->k, "vec", a->vec, "vectors", (json_int_t)a->vectors, "sparsity", sparsity,
-                     "class", sparsity_class(sparsity), "cold", (int)r->track->rules.cold, "op",
+                     "class", dense ? 0 : sparsity_class(sparsity), "cold", (int)r->track->rules.cold, "op",
                      operation_name(r->operation));
 }
 
@@ -63,7 +64,7 @@ static void add_floor(const race *r, const our_entry *e, double us, json_t *line
     const our_operands *o = &r->operands[e->variant->packing];
     const variant_list *list = &r->track->variants;
     const problem_shape *s = &r->problem->shape;
-    bool dense_a = r->problem->a.data != NULL;
+    bool dense_a = r->problem->a.rows > 0;
     const floor_problem problem = {.m = s->m,
                                    .n = s->n,
                                    .k = s->k,

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "race_state.h"
+#include "drawn.h"
 
 enum { QUICK_LAUNCHES = 10, MAX_BINDINGS = MC_MAX_ARRAYS + MC_MAX_MAPS + MAX_OPERANDS + 24 };
 
@@ -18,7 +18,9 @@ static size_t result_bytes(const race *r, size_t group) {
     int64_t most = 0;
     for (size_t i = 0; i < list->count; i++) {
         const variant *v = &list->items[i];
-        int64_t elements = v->error == NULL && v->packing == group ? race_elements(r, v->order) : 0;
+        bool counts = v->error == NULL && v->packing == group;
+        int64_t elements = counts ? race_elements(r, v->order) : 0;
+        if (counts && r->track->rules.drawn) elements = r->problem->shape.m * drawn_ld(r->problem->shape.n);
         if (elements > most) most = elements;
     }
     return (size_t)most * sizeof(int32_t);
@@ -55,7 +57,12 @@ static void reserve_operands(const race *r, size_t group, our_operands *o) {
         o->others[i] = op->operands[i].out ? o->c : slab_part(&o->slab, dense_bytes(&r->problem->others[i]));
 }
 
-static mc_status write_dense(race *r, const our_operands *o, size_t part, const mc_dense *dense) {
+enum { SEED_A = 1, SEED_B };
+
+static mc_status write_dense(race *r, const our_operands *o, size_t part, const mc_dense *dense,
+                             uint32_t seed) {
+    if (dense->rows > 0 && dense->data == NULL && r->track->rules.drawn)
+        return drawn_write(r, &o->slab, part, dense, seed, r->diag);
     if (dense->data == NULL) return MC_OK;
     return slab_write(&r->track->gpu, &o->slab, part, dense->data, dense_bytes(dense), r->diag);
 }
@@ -73,10 +80,10 @@ static mc_status upload_operands(race *r, size_t group) {
     }
     if (status == MC_OK)
         status = slab_write(gpu, &o->slab, o->factors, r->factors, race_factor_bytes(r), r->diag);
-    if (status == MC_OK) status = write_dense(r, o, o->a, &r->problem->a);
-    if (status == MC_OK) status = write_dense(r, o, o->b, &r->problem->b);
+    if (status == MC_OK) status = write_dense(r, o, o->a, &r->problem->a, SEED_A);
+    if (status == MC_OK) status = write_dense(r, o, o->b, &r->problem->b, SEED_B);
     for (size_t i = 0; i < MAX_OPERANDS && status == MC_OK; i++)
-        status = write_dense(r, o, o->others[i], &r->problem->others[i]);
+        status = write_dense(r, o, o->others[i], &r->problem->others[i], 0);
     return status;
 }
 
@@ -131,11 +138,12 @@ static mc_status list_results(race *r, size_t group) {
     return add_checks(r, o, list->items[i].kernel);
 }
 
-/* Rows of C without gaps, as the kernel's layout has them. */
+/* Rows of C without gaps, as the kernel's layout has them; whose operands are drawn, those of drawn.h. */
 static int64_t out_ld(const race *r, const variant *v) {
     const operand_row *out = operator_out(operator_of(r->operation->op));
     const problem_shape *s = &r->problem->shape;
     plan_problem problem;
+    if (r->track->rules.drawn) return drawn_ld(s->n);
     if (out->kind != OPERAND_DENSE || plan_problem_read(v->kernel, &problem, NULL) != MC_OK) return s->n;
     problem.m = s->m, problem.n = s->n, problem.k = s->k;
     return operand_shape(&problem, out).cols;
@@ -192,8 +200,8 @@ static size_t bind_factors(const race *r, const variant *v, uint64_t all, mc_bin
     return count;
 }
 
-static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_map *maps, mc_launch *launch,
-                          mc_diag *diag) {
+static mc_status bind_set(const race *r, our_entry *e, int set, mc_diag *diag) {
+    const variant *v = e->variant;
     const our_operands *o = &r->operands[v->packing];
     const mc_packed *packed = &r->work->packings[v->packing];
     const mc_device_info *info = mc_device_get_info(r->track->gpu.device);
@@ -201,7 +209,7 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_ma
     const work_problem *p = r->problem;
     const problem_shape s = race_shape(r);
     mc_binding bindings[MAX_BINDINGS] = {{"m", s.m},
-                                         {"n", s.n},
+                                         {"n", e->n},
                                          {"k", s.k},
                                          {"lda", p->a.ld},
                                          {"ldb", p->b.ld},
@@ -222,9 +230,27 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_ma
         count += bind_other(r, o, &op->operands[i], i, set, &bindings[count]);
     count += bind_factors(r, v, slab_address(&o->slab, o->factors, set), &bindings[count]);
     bindings[count++] = (mc_binding){MC_WORKSPACE, (int64_t)slab_address(&o->slab, o->workspace, set)};
+    mc_tensor_map *maps = &e->maps[MC_MAX_MAPS * set];
     mc_status status = mc_bind_maps(r->track->gpu.device, v->kernel, bindings, &count, maps, diag);
     if (status != MC_OK) return status;
-    return mc_bind(v->kernel, bindings, count, launch, diag);
+    return mc_bind(v->kernel, bindings, count, &e->launches[set], diag);
+}
+
+static mc_status bind_all(const race *r, our_entry *e, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (int set = 0; set < e->contender.sets && status == MC_OK; set++) status = bind_set(r, e, set, diag);
+    return status;
+}
+
+/* A kernel that does not take the problem's n may take it rounded up, where B and C have room. */
+static mc_status bind_entry(const race *r, our_entry *e, mc_diag *diag) {
+    int64_t n = race_shape(r).n, more = drawn_ld(n);
+    e->n = n;
+    mc_status status = bind_all(r, e, diag);
+    if (status != MC_CANNOT || !r->track->rules.drawn || more == n) return status;
+    e->n = more;
+    mc_diag_clear(diag);
+    return bind_all(r, e, diag);
 }
 
 /* -- Entering */
@@ -254,8 +280,8 @@ static mc_status enter_variant(race *r, our_entry *e, mc_diag *diag) {
     e->launches = calloc((size_t)c->sets, sizeof *e->launches);
     e->maps = aligned_alloc(_Alignof(mc_tensor_map), MC_MAX_MAPS * (size_t)c->sets * sizeof *e->maps);
     if (e->launches == NULL || e->maps == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    for (int set = 0; set < c->sets && status == MC_OK; set++)
-        status = bind_set(r, v, set, &e->maps[MC_MAX_MAPS * set], &e->launches[set], diag);
+    if (status == MC_OK) status = bind_entry(r, e, diag);
+    if (r->track->rules.drawn) drawn_check(r, &v->output, e->n, c);
     if (status == MC_OK) status = contender_verify(&r->track->gpu, &r->track->helpers, c, diag);
     if (status == MC_OK) status = timer_quick(&r->track->gpu, c, QUICK_LAUNCHES, diag);
     return status;

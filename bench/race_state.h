@@ -25,6 +25,7 @@ typedef struct our_entry {
     const variant *variant;
     mc_launch *launches;
     mc_tensor_map *maps; /* MC_MAX_MAPS for each of the launches */
+    int64_t n;           /* columns that it is launched for: the problem's, or drawn_ld of them */
     contender contender; /* quick 0: out of the race */
     double estimate;     /* mc_spec_estimate, us */
     bool picked;         /* it has the least of its label */
@@ -64,7 +65,7 @@ typedef struct race {
     const operation *operation;
     const work *work;
     const work_problem *problem;
-    const dense_peers *dense;
+    const race_peers *peers;
     sparse_peers *sparse;
     our_sums sums[ORDER_COUNT];
     our_want wants[MAX_WANTS];

@@ -2,7 +2,7 @@
    made of them. */
 #include <math.h>
 #include <stdlib.h>
-#include "race_state.h"
+#include "drawn.h"
 
 /* Behind the factors on the device: 2^-14 for operands of s8 / 128, 0 where there is no bias, 1 where there
    is no scale. */
@@ -20,7 +20,7 @@ static void fit_scales(race *r) {
 }
 
 bool race_is_within(const race *r) {
-    return r->operation->make_range != NULL && work_is_within(&r->track->variants);
+    return !r->track->rules.drawn && r->operation->make_range != NULL && work_is_within(&r->track->variants);
 }
 
 const float race_c_scale = 0.75F, race_zero = -11;
@@ -85,7 +85,8 @@ mc_status race_make_sums(race *r, result_order order) {
     size_t bytes = (size_t)sums->elements * sizeof(int32_t);
     mc_status status = mc_device_alloc(device, bytes, &sums->address, r->diag);
     if (status == MC_OK) status = mc_device_fill(device, sums->address, 0x80, bytes, r->diag);
-    return status == MC_OK ? r->operation->make_sums(r, sums, r->diag) : status;
+    if (status != MC_OK) return status;
+    return r->track->rules.drawn ? drawn_sums(r, sums, r->diag) : r->operation->make_sums(r, sums, r->diag);
 }
 
 host_operands race_operands(const race *r) {
@@ -148,8 +149,9 @@ static mc_status make_want(race *r, const our_sums *sums, our_want *made, mc_dia
     mc_status status = mc_device_alloc(device, bytes, &made->place.want, diag);
     if (status == MC_OK && within) status = mc_device_alloc(device, bytes, &made->place.most, diag);
     if (status != MC_OK) return status;
-    return within ? write_range(r, &made->kind, &made->place, diag)
-                  : r->operation->make_output(r, sums, &made->kind, &rule, made->place.want, diag);
+    if (within) return write_range(r, &made->kind, &made->place, diag);
+    if (r->track->rules.drawn) return drawn_output(r, sums, &made->kind, &rule, made->place.want, diag);
+    return r->operation->make_output(r, sums, &made->kind, &rule, made->place.want, diag);
 }
 
 mc_status race_find_want(race *r, const want_kind *kind, want_place *place, mc_diag *diag) {

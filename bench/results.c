@@ -89,7 +89,7 @@ static bool add_result(results *r, size_t file, const json_t *line, const char *
     *fault = "a result without matrix, contender or us";
     if (label == NULL || text_of(line, "matrix") == NULL || !(real_of(line, "us") > 0)) return false;
     size_t number = label_number(r, label), part = series == NULL ? 0 : label_number(r, series);
-    *fault = "more than 31 contenders";
+    *fault = "more than 63 contenders";
     if (number == RESULTS_MAX_LABELS || part == RESULTS_MAX_LABELS) return false;
     result_problem *p = problem_of(r, file, line);
     *fault = "out of memory";

@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include "mcrt_internal.h"
 
-enum { RESULTS_MAX_LABELS = 32 };
+enum { RESULTS_MAX_LABELS = 64 };
 
 /* The contender that speeds are relative to, where no other is named. */
 #define RESULTS_BASE "cublaslt f16"

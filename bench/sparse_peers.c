@@ -29,14 +29,6 @@ void sparse_library_close(sparse_library *library) {
 
 /* -- Operands -------------------------------------------------------------------------------------------- */
 
-static int vendor_type(mc_type type) {
-    return type == MC_F16    ? VENDOR_R_16F
-           : type == MC_BF16 ? VENDOR_R_16BF
-           : type == MC_F32  ? VENDOR_R_32F
-           : type == MC_S8   ? VENDOR_R_8I
-                             : VENDOR_R_32I;
-}
-
 static bool is_integer(const sparse_product *p) { return result_type(p) == MC_S32; }
 static int compute_type(const sparse_product *p) { return is_integer(p) ? VENDOR_R_32I : VENDOR_R_32F; }
 
@@ -264,7 +256,7 @@ static mc_status multiply_uniform(sparse_product *p, gpu_device *gpu, helpers *h
                                    .lda = s->matrix_cols,
                                    .b_k = n,
                                    .b_n = 1};
-    if (status == MC_OK) status = helpers_reference(h, operand_type(p), &product, diag);
+    if (status == MC_OK) status = helpers_reference(h, operand_type(p), operand_type(p), &product, diag);
     mc_device_free(gpu->device, a);
     return status;
 }
@@ -344,10 +336,11 @@ void sparse_open(sparse_peers *peers, const sparse_library *library, gpu_device 
         contender best = {0};
         char label[SPARSE_LABEL];
         if (!sparse_is_of(i, &q->sides)) continue;
+        sparse_label(i, q->sides.type, label);
+        if (!peer_is_named(q->names, label)) continue;
         p->library = library;
         p->format = i;
         p->type = q->sides.type;
-        sparse_label(i, p->type, label);
         mc_diag_clear(diag);
         mc_status status = upload(p, gpu, q, diag);
         if (status == MC_OK) status = want_uniform(p, gpu, h, q, diag);

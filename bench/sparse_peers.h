@@ -7,6 +7,7 @@
 #define BENCH_SPARSE_PEERS_H
 
 #include "cusparse_api.h"
+#include "peers.h"
 #include "timer.h"
 #include "work.h"
 
@@ -43,7 +44,7 @@ typedef struct sparse_peers {
     sparse_product products[SPARSE_FORMATS];
     contender contenders[SPARSE_FORMATS];
     size_t count;
-    char notes[SPARSE_FORMATS][160]; /* why a format has no contender; "" where it has */
+    char notes[SPARSE_FORMATS][PEER_NOTE]; /* why a format has no contender; "" where it has */
 } sparse_peers;
 
 /* A problem, and what must come out of it on the device, for each format of the operator. */
@@ -52,7 +53,8 @@ typedef struct sparse_problem {
     const work *work;
     const work_problem *problem;
     bool cold;
-    double spread; /* the deviation of a product */
+    const char *names; /* of the formats that take part, as peers.h has them; NULL: all */
+    double spread;     /* the deviation of a product */
     uint64_t want[SPARSE_FORMATS];
     int64_t elements[SPARSE_FORMATS];
 } sparse_problem;

@@ -2,11 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bands.h"
 #include "commands.h"
+#include "grids.h"
 #include "results.h"
 #include "stats.h"
 
-enum { MAX_CLASSES = 16, MAX_SIZES = 8, LABEL_WIDTH = 36, SHOWN_VARIANTS = 8 };
+enum { MAX_CLASSES = 16, MAX_SIZES = 16, LABEL_WIDTH = 36, SHOWN_VARIANTS = 8 };
 
 static const double long_us = 20; /* problems above it should come near their floor */
 
@@ -38,15 +40,18 @@ static groups groups_of(const results *r) {
 
 static void print_machine(const json_t *line) {
     const char *gpu = "", *driver = "";
-    int capability = 0, cuda = 0, lt = 0, sp = 0, cold = 0, between = 0, vec = 0, rounds = 0, sm = 0;
-    json_unpack((json_t *)line, "{s:s, s:s, s:i, s:i, s:i, s:i, s:b, s?b, s:i, s:i, s:i}", "gpu", &gpu,
+    int capability = 0, cuda = 0, lt = 0, sp = 0, lts = 0, cold = 0, between = 0, vec = 0, rounds = 0, sm = 0;
+    json_unpack((json_t *)line, "{s:s, s:s, s:i, s:i, s:i, s:i, s?i, s:b, s?b, s:i, s:i, s:i}", "gpu", &gpu,
                 "driver", &driver, "capability", &capability, "cuda", &cuda, "cublaslt", &lt, "cusparse", &sp,
-                "cold", &cold, "between", &between, "vec", &vec, "rounds", &rounds, "sm_mhz", &sm);
-    printf("%s (sm_%d, %d MHz before), driver %s, CUDA %d.%d, cuBLASLt %d, cuSPARSE %d; V = %d, %s L2, "
+                "cusparselt", &lts, "cold", &cold, "between", &between, "vec", &vec, "rounds", &rounds,
+                "sm_mhz", &sm);
+    char pruned[40] = "";
+    if (lts > 0) snprintf(pruned, sizeof pruned, ", cuSPARSELt %d", lts);
+    printf("%s (sm_%d, %d MHz before), driver %s, CUDA %d.%d, cuBLASLt %d, cuSPARSE %d%s; V = %d, %s L2, "
            "medians of %d "
            "rounds%s\n",
-           gpu, capability, sm, driver, cuda / 1000, cuda % 1000 / 10, lt, sp, vec, cold ? "cold" : "warm",
-           rounds, between ? ", an ordinary kernel before each launch" : "");
+           gpu, capability, sm, driver, cuda / 1000, cuda % 1000 / 10, lt, sp, pruned, vec,
+           cold ? "cold" : "warm", rounds, between ? ", an ordinary kernel before each launch" : "");
 }
 
 static void print_head(const results *r) {
@@ -235,6 +240,13 @@ static mc_status check_operators(const results *r, mc_diag *diag) {
     return MC_OK;
 }
 
+/* Whether some run's problems are of a set of shapes, whose columns are few and many. */
+static bool has_shapes(const results *r) {
+    for (size_t i = 0; i < r->line_count; i++)
+        if (json_object_get(r->lines[i], "shapes") != NULL) return true;
+    return false;
+}
+
 /* What follows the speeds. */
 static void print_rest(const results *r, const groups *g, double *values, winner *winners) {
     printf("\n");
@@ -261,21 +273,26 @@ static mc_status print_all(const results *r, bool speeds, mc_diag *diag) {
     print_speed_table(r, &g, 0, values);
     for (size_t i = 0; g.size_count > 1 && i < g.size_count; i++)
         print_speed_table(r, &g, g.sizes[i], values);
+    bool shapes = has_shapes(r);
+    mc_status status = shapes ? bands_print(r, diag) : MC_OK;
+    if (shapes && !speeds) grids_print(r, g.sizes, g.size_count);
     if (!speeds) print_rest(r, &g, values, winners);
     free(values);
     free(winners);
-    return MC_OK;
+    return status;
 }
 
 typedef struct summary_options {
     const char *over;
-    bool speeds;
+    bool speeds, json;
 } summary_options;
 
 static const cmd_option summary_table[] = {
     {"over", 0, OPTION_TEXT, offsetof(summary_options, over), "CONTENDER", 0, 0,
      "what speeds are relative to (" RESULTS_BASE ")"},
     {"speeds", 0, OPTION_SWITCH, offsetof(summary_options, speeds), NULL, 0, 0, "the tables of speeds alone"},
+    {"json", 0, OPTION_SWITCH, offsetof(summary_options, json), NULL, 0, 0,
+     "lines of JSON: our times beside each peer's, where N >= 512 and where N <= 64"},
 };
 
 static int summary_run(int argc, char **argv) {
@@ -287,7 +304,8 @@ static int summary_run(int argc, char **argv) {
     results r;
     mc_status status = results_read(&r, options.over, operands, diag);
     if (status == MC_OK) status = check_operators(&r, diag);
-    if (status == MC_OK) status = print_all(&r, options.speeds, diag);
+    if (status == MC_OK)
+        status = options.json ? bands_print_json(&r, diag) : print_all(&r, options.speeds, diag);
     results_free(&r);
     return cmd_finish(status, diag);
 }

@@ -13,6 +13,7 @@ typedef struct result_check {
     uint64_t got, want; /* WANT as helpers_compare takes it */
     uint64_t most;      /* not 0: anything from WANT to MOST is right, as helpers_within takes them */
     uint64_t count;
+    uint64_t cols, ld; /* rows of so many elements, LD apart; 0: there are no gaps */
     tolerance allowed;
     bool finite; /* no NaN is left there before: the call multiplies what it finds by zero */
 } result_check;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "context/kernels.h"
 #include "operation.h"
+#include "shapes.h"
 #include "text/file.h"
 
 enum { MAX_THREADS = 64 };
@@ -247,8 +248,11 @@ static void load_all(variant_list *list, mc_context *context, int threads) {
 static mc_status make_sample(const variant_list *list, mc_vsparse *a, mc_diag *diag) {
     const mc_pattern pattern = {
         .rows = 41, .cols = 5000, .sparsity = 0.9, .law = MC_PATTERN_REALISTIC, .cv = 0.5, .seed = 5};
+    const shape_pattern pairs = {.mask = MASK_24, .rows = 256, .cols = 1024, .vec = 1, .seed = 5};
+    bool paired = list->operation->mask == MASK_24;
     mc_csr csr;
-    mc_status status = mc_csr_generate(&pattern, &csr, diag);
+    mc_status status =
+        paired ? shape_pattern_make(&pairs, &csr, diag) : mc_csr_generate(&pattern, &csr, diag);
     if (status != MC_OK) return status;
     status = list->operation->dilate(list, &csr, 5, a, diag);
     mc_csr_free(&csr);
@@ -312,6 +316,7 @@ static mc_status read_common(const variant *v, variant_list *common, mc_diag *di
     common->operation = operation_find(mc_kernel_contract(v->kernel)->family);
     common->vec =
         operator_of(common->operation->op)->matrix.wanted ? (int)mc_kernel_field(v->kernel, "vec") : 1;
+    if (common->vec < 1) common->vec = 1; /* kernels of 2:4 matrices have none */
     mc_status status = mc_type_of(v->kernel, "lhs", &common->lhs, diag);
     bool one_side = mc_kernel_field_text(v->kernel, "rhs") == NULL; /* the operator takes one matrix */
     if (status == MC_OK && !one_side) status = mc_type_of(v->kernel, "rhs", &common->rhs, diag);
@@ -361,6 +366,13 @@ mc_status variants_load(variant_list *list, mc_context *context, int threads, mc
     if (status == MC_OK && list->packing_count == 0) status = none_left(list, diag);
     mc_vsparse_free(&sample);
     return status;
+}
+
+unsigned variants_outs(const variant_list *list) {
+    unsigned outs = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].error == NULL) outs |= 1u << list->items[i].output.type;
+    return outs;
 }
 
 static void variant_close(variant *v) {

@@ -6,9 +6,10 @@ static int poison_of(const result_check *k) { return k->type == MC_S32 ? 0x80 : 
 
 static mc_status check(helpers *h, const result_check *k, mc_diag *diag) {
     uint64_t wrong = 0;
+    const compared all = {k->got, k->want, k->count, k->cols, k->ld};
     mc_status status = k->most != 0
                            ? helpers_within(h, k->type, k->got, k->want, k->most, k->count, &wrong, diag)
-                           : helpers_compare(h, k->type, k->got, k->want, k->count, k->allowed, &wrong, diag);
+                           : helpers_compare(h, k->type, &all, k->allowed, &wrong, diag);
     if (status == MC_OK && wrong > 0)
         status = mc_fail(diag, MC_MISMATCH, "%llu of %llu elements are wrong", (unsigned long long)wrong,
                          (unsigned long long)k->count);
@@ -17,8 +18,9 @@ static mc_status check(helpers *h, const result_check *k, mc_diag *diag) {
 
 static mc_status begin(gpu_device *gpu, const contender *c, mc_diag *diag) {
     const result_check *k = &c->check;
+    uint64_t elements = k->cols > 0 ? k->count / k->cols * k->ld : k->count;
     mc_status status =
-        mc_device_fill(gpu->device, k->got, poison_of(k), k->count * mc_type_bytes(k->type), diag);
+        mc_device_fill(gpu->device, k->got, poison_of(k), elements * mc_type_bytes(k->type), diag);
     for (size_t i = 0; i < c->begin_count && status == MC_OK; i++)
         status =
             mc_device_write(gpu->device, c->begins[i].address, c->begins[i].data, c->begins[i].bytes, diag);

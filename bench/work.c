@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "operation.h"
+#include "drawn.h"
+#include "shapes.h"
 
 enum { PADDING = 16 }; /* a multiple of every V and of all blocks */
 
@@ -99,9 +100,16 @@ void work_list_free(work *items, size_t count) {
 
 /* -- Preparing ------------------------------------------------------------------------------------------- */
 
+static mc_status read_pattern(const work *w, const work_plan *plan, mc_csr *csr, mc_diag *diag) {
+    if (!w->made) return mc_csr_read(w->path, csr, diag);
+    const shape_pattern pattern = {plan->operation->mask, w->rows,        w->cols,
+                                   plan->variants->vec,   plan->sparsity, plan->seed};
+    return shape_pattern_make(&pattern, csr, diag);
+}
+
 static mc_status read_matrix(work *w, const work_plan *plan, mc_diag *diag) {
     mc_csr csr;
-    mc_status status = mc_csr_read(w->path, &csr, diag);
+    mc_status status = read_pattern(w, plan, &csr, diag);
     if (status != MC_OK) return status;
     status = plan->operation->dilate(plan->variants, &csr, plan->seed, &w->a, diag);
     mc_csr_free(&csr);
@@ -128,10 +136,11 @@ int64_t work_whole_bytes(mc_type type, int64_t length) {
 void work_prepare(work *w, const work_plan *plan) {
     mc_diag *diag = mc_diag_create();
     mc_status status = read_matrix(w, plan, diag);
-    if (status == MC_OK) status = pack(w, plan, diag);
     for (size_t i = 0; i < plan->size_count && status == MC_OK; i++)
         w->problems[i].shape = plan->operation->shape(&w->a, plan->sizes[i]);
-    if (status == MC_OK) status = plan->operation->prepare(w, plan, diag);
+    if (status == MC_OK && plan->drawn) status = drawn_prepare(w, plan, diag);
+    if (status == MC_OK) status = pack(w, plan, diag);
+    if (status == MC_OK && !plan->drawn) status = plan->operation->prepare(w, plan, diag);
     if (status != MC_OK) w->error = strdup(diag != NULL ? mc_diag_text(diag) : mc_status_text(status));
     mc_diag_destroy(diag);
 }

@@ -10,7 +10,7 @@
 
 struct operation;
 
-enum { WORK_MAX_SIZES = 8 };
+enum { WORK_MAX_SIZES = 16 };
 
 /* Of the dense product: C is m x n. */
 typedef struct problem_shape {
@@ -25,6 +25,11 @@ typedef struct work_plan {
     const variant_list *variants;
     bool sparse_peers;
     uint64_t seed;
+    /* Where `drawn`, dense operands are drawn on the GPU (drawn.h), by LAW. Of shapes without files SPARSITY
+       is that of their patterns, where an operator has one. */
+    bool drawn;
+    fill_law law;
+    double sparsity;
 } work_plan;
 
 /* One size's dense operands and, spmm, result. Members that an operator has not are NULL. */
@@ -32,7 +37,7 @@ typedef struct work_problem {
     problem_shape shape;
     /* our kernels'; spmm: b only. The ld is the length of a row, and one more where two elements share a byte
        and that is odd */
-    mc_dense a, b;
+    mc_dense a, b; /* without data: drawn on the GPU */
     /* Further operands, at their index in the operator's list, factors as one row. Those in place, C too, as
        launches find them */
     mc_dense others[MAX_OPERANDS];
@@ -52,6 +57,7 @@ typedef struct work_problem {
 
 typedef struct work {
     char *path;
+    bool made;           /* of no file, but of a set of shapes: the path is its name */
     const char *name;    /* of the file, inside path */
     int64_t rows, cols;  /* of the pattern, read ahead */
     mc_vsparse a;        /* the mask of sddmm */

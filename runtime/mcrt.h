@@ -326,7 +326,9 @@ typedef struct mc_plan mc_plan;
           and its gradient, B, that of the softmax's A; all as c_order says (docs/softmax.md).
    SPMMT: C[k,n] = A^T B[m,n], the matrix is the pattern of A[m,k], whose values come with each execution in
           the order MC_ORDER_BCRS: an SpMM's backward pass (docs/transposed.md).
-   GEMM:  C[m,n] = A[m,k] B[k,n], all dense, B as b_layout says (docs/gemm.md). */
+   GEMM:  C[m,n] = A[m,k] B[k,n], all dense, B as b_layout says (docs/gemm.md).
+   GEMM24: the same, where the matrix is A, of vectors of one element, of which each four neighbours of a row
+          have at most two (docs/gemm.md). */
 typedef enum mc_op {
     MC_OP_SPMM,
     MC_OP_SDDMM,
@@ -336,6 +338,7 @@ typedef enum mc_op {
     MC_OP_SPMMT,
     MC_OP_OPTIMISE,
     MC_OP_GEMM,
+    MC_OP_GEMM24,
 } mc_op;
 
 /* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;

@@ -23,17 +23,19 @@ void pipeline_init(const pipeline *p) {
     EMIT_BARE(b, fence_mbarrier_init);
 }
 
-/* Waits until the barrier at AT is beyond the phase of PARITY. */
-static void emit_await(const pipeline *p, const char *name, mc_reg at, mc_reg parity) {
-    mc_builder *b = p->b;
+void pipeline_await(mc_builder *b, const char *name, mc_reg passed, mc_reg at, mc_reg parity) {
     char passed_name[MC_MAX_NAME];
     snprintf(passed_name, sizeof passed_name, "%s_PASSED", name);
-    mc_label again = label(b, name), passed = label(b, passed_name);
+    mc_label again = label(b, name), beyond = label(b, passed_name);
     set_label(b, again);
-    EMIT(b, mbarrier_try_wait, p->passed, AT(at, 0), parity);
-    EMIT_IF(b, p->passed, bra, TO(passed));
+    EMIT(b, mbarrier_try_wait, passed, AT(at, 0), parity);
+    EMIT_IF(b, passed, bra, TO(beyond));
     EMIT(b, bra, TO(again));
-    set_label(b, passed);
+    set_label(b, beyond);
+}
+
+static void emit_await(const pipeline *p, const char *name, mc_reg at, mc_reg parity) {
+    pipeline_await(p->b, name, p->passed, at, parity);
 }
 
 /* Moves AT to the next stage's barrier; at END, back to START, where PARITY, if there is one, changes. */

@@ -63,6 +63,9 @@ static inline int pipeline_bytes(int stages, int stage_bytes) {
     return stages * (stage_bytes + PIPELINE_BARRIERS * PIPELINE_BARRIER_BYTES);
 }
 
+/* Waits until the barrier at AT is beyond the phase of PARITY. NAME is the loop's label, PASSED scratch. */
+void pipeline_await(mc_builder *b, const char *name, mc_reg passed, mc_reg at, mc_reg parity);
+
 /* Sets the rest of P. */
 void pipeline_place(pipeline *p);
 void pipeline_init(const pipeline *p);

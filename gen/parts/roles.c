@@ -11,11 +11,13 @@ role_shares roles_shares(int consumers) {
     return rows[consumers];
 }
 
-static bool has_cluster(const warp_roles *r) { return r->cluster > 1; }
+static bool shares_copies(const warp_roles *r) { return r->cluster > 1; }
+static bool shares_tiles(const warp_roles *r) { return r->parts > 1; }
+static bool has_cluster(const warp_roles *r) { return shares_copies(r) || shares_tiles(r); }
 
 void roles_begin(warp_roles *r) {
     mc_builder *b = r->b;
-    b->launch_registers = roles_shares(r->consumers).launch;
+    b->launch_registers = r->narrow ? NARROW_LAUNCH : roles_shares(r->consumers).launch;
     r->thread = load_special(b, "thread", "tid.x");
     r->lane = and_b32(b, "lane", r->thread, I(MC_WARP - 1));
     r->warp = shr_u32(b, "warp", r->thread, I(log2_of(MC_WARP)));
@@ -23,18 +25,21 @@ void roles_begin(warp_roles *r) {
     mc_reg in_group = and_b32(b, "warp_in_group", r->warp, I(WARPGROUP_WARPS - 1));
     r->warp_row = shl_b32(b, "warp_row", in_group, I(log2_of(WARPGROUP_ROWS / WARPGROUP_WARPS)));
     r->first_thread = setp_eq(b, "first_thread", r->thread, I(0));
-    r->arrives = setp_lt(b, "arrives", r->lane, I(has_cluster(r) ? r->cluster : 1));
+    r->arrives = setp_lt(b, "arrives", r->lane, I(shares_copies(r) ? r->cluster : 1));
     if (!has_cluster(r)) return;
     r->rank = load_special(b, "rank", "cluster_ctarank");
+    if (!shares_copies(r)) return;
     r->peer = and_b32(b, "peer", r->lane, I(r->cluster - 1));
 }
 
 void roles_meet(const warp_roles *r) {
     mc_builder *b = r->b;
-    if (!has_cluster(r)) {
-        EMIT(b, bar_sync, I(0));
-        return;
+    if (!shares_copies(r)) EMIT(b, bar_sync, I(0));
+    if (shares_tiles(r)) {
+        note(b, "the other thread blocks learn that this one has begun, and that its barriers are there");
+        EMIT_BARE(b, cluster_arrive_relaxed);
     }
+    if (!shares_copies(r)) return;
     note(b, "no thread block copies or arrives where barriers are not there yet");
     EMIT_BARE(b, cluster_arrive);
     EMIT_BARE(b, cluster_wait);
@@ -55,6 +60,20 @@ void roles_producer(const warp_roles *r, mc_label producer, mc_label end) {
     if (shares.producer) EMIT(b, registers_down, I(shares.producer));
     mc_reg idle = setp_ne(b, "idle", r->thread, I(r->consumers * WARPGROUP));
     EMIT_IF(b, idle, bra, TO(end));
+}
+
+void roles_meet_cluster(const warp_roles *r) {
+    if (!shares_tiles(r)) return;
+    note(r->b, "all thread blocks of the cluster have begun");
+    EMIT_BARE(r->b, cluster_wait);
+}
+
+void roles_producer_end(const warp_roles *r, mc_label done) {
+    mc_builder *b = r->b;
+    if (!shares_tiles(r)) return;
+    set_label(b, done);
+    EMIT(b, bar_warp_sync, H(0xffffffff));
+    roles_meet_cluster(r);
 }
 
 /* A thread of a warp may come here long before the others do, and the barrier takes whole warps. */

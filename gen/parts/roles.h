@@ -13,10 +13,19 @@
  *   ...
  *   roles_end(&r, end);                 label; in a cluster, waits for the other thread blocks; returns
  *
+ * In a cluster whose thread blocks share tiles of C, each with a part of k (`parts`), they only copy into
+ * their own stages. They need to know of each other later, when they exchange sums (exchange.h): roles_meet
+ * tells the others, and who needs them, or ends, waits.
+ *
+ *   roles_meet_cluster(&r);             the consumers, before they exchange anything
+ *   roles_producer_end(&r, done);       label, where the producer's warpgroup goes at its end; then roles_end
+ *
  * Registers. A kernel is launched with equal shares for all threads (`launch`). The producer's warpgroup
  * gives most of them back, and the consumers take them (PTX ISA, "setmaxnreg"). The rows of roles_shares fill
  * the 65536 registers of a multiprocessor with one thread block. roles_begin tells the builder of `launch`
  * (mc_builder.launch_registers), which becomes the entry's .maxnreg: without it ptxas ignores setmaxnreg.
+ *
+ * One consumer whose sums are few (`narrow`) needs no more than half a multiprocessor's registers.
  *
  * Turns. Consumers can share a tile, each with rows of its own (cooperative), or take whole tiles in turn
  * (ping-pong): then one multiplies while the other one stores. A named barrier for each consumer orders them:
@@ -40,11 +49,17 @@ typedef struct role_shares {
 /* Of kernels with 1 to 3 consumers. */
 role_shares roles_shares(int consumers);
 
+/* Registers at launch of a kernel with one consumer of few sums: two thread blocks find room in a
+   multiprocessor. */
+enum { NARROW_LAUNCH = 128 };
+
 /* The caller sets the first part. */
 typedef struct warp_roles {
     mc_builder *b;
     int consumers;
+    bool narrow; /* one consumer, of few sums */
     int cluster; /* thread blocks that copy into each other's stages; 0 and 1: there are no others */
+    int parts;   /* thread blocks of a cluster that share tiles, without `cluster`; 0 and 1: likewise */
 
     mc_reg thread, lane, warp; /* in the thread block, the warp, the thread block */
     mc_reg warpgroup;          /* in the thread block: the consumer's number */
@@ -63,6 +78,8 @@ void roles_meet(const warp_roles *r);
 void roles_produce(const warp_roles *r, mc_label producer);
 void roles_producer(const warp_roles *r, mc_label producer, mc_label end);
 void roles_end(const warp_roles *r, mc_label end);
+void roles_meet_cluster(const warp_roles *r);
+void roles_producer_end(const warp_roles *r, mc_label done);
 
 /* Two consumers that take tiles in turn. */
 typedef struct role_turns {

@@ -20,6 +20,10 @@ void tensor_copy_begin(tensor_copy *c) {
     mc_reg param = mov_param(b, named(c, "map_param", name), NAME(c->param));
     c->map = cvta_param(b, named(c, "map", name), param);
     EMIT(b, prefetch_map, AT(c->map, 0));
+    if (c->once) {
+        c->policy = b64(b, named(c, "policy", name));
+        EMIT(b, policy_leaves_first, c->policy);
+    }
     c->row = b32(b, named(c, "row", name)), c->along = b32(b, named(c, "along", name));
     if (sharers(c) == 1) return;
     int rows = c->tile->rows / sharers(c);
@@ -36,7 +40,8 @@ void tensor_copy_row(const tensor_copy *c, mc_reg row) {
 /* One copy, of a box, to TO + OFFSET. INNER is the coordinate along lines. */
 static void copy_box(const tensor_copy *c, mc_reg inner, mc_reg outer, mc_operand to, mc_reg barrier) {
     uint32_t all = (1u << sharers(c)) - 1;
-    if (sharers(c) == 1) EMIT(c->b, tma_load_2d, to, TENSOR(c->map, inner, outer), AT(barrier, 0));
+    if (c->once) EMIT(c->b, tma_load_2d_kept, to, TENSOR(c->map, inner, outer), AT(barrier, 0), c->policy);
+    else if (sharers(c) == 1) EMIT(c->b, tma_load_2d, to, TENSOR(c->map, inner, outer), AT(barrier, 0));
     else EMIT(c->b, tma_multicast_2d, to, TENSOR(c->map, inner, outer), AT(barrier, 0), I(all));
 }
 

@@ -17,8 +17,9 @@ typedef struct tensor_copy {
     int at;      /* where the tile begins in a stage, bytes */
     int sharers; /* thread blocks of the cluster, which all need the same tile; 0 and 1: this one alone */
     mc_reg rank; /* with sharers: the thread block's number */
+    bool once;   /* without sharers: what is copied is read once, and leaves L2 first */
 
-    mc_reg map;
+    mc_reg map, policy;
     mc_reg row;       /* the first row that this thread block copies, in the matrix */
     mc_reg part, to;  /* with sharers: where the part begins in the tile, bytes; in shared memory */
     mc_reg rank_rows; /* with sharers: rows of the tile before the part */

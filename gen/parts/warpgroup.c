@@ -1,6 +1,6 @@
 #include "parts/warpgroup.h"
 #include "parts/emit.h"
-#include "parts/fragment.h"
+#include "parts/packed24.h"
 #include <stdio.h>
 
 #define OPS(name) OP_wgmma_##name, OP_wgmma_a_##name, OP_wgmma_sp_##name, OP_wgmma_sp_a_##name
@@ -143,8 +143,9 @@ static void multiply(const warpgroup_mma *m, int set, int block, int step) {
     rhs_desc = moved(m->b, m->b_desc, m->step_b, tile_offset(m->rhs, 0, step * rhs_step(m)));
     list[count++] = rhs_desc;
     if (m->sparse) {
-        list[count++] = m->meta[set][block][step];
-        list[count++] = I(0);
+        int shared = packed24_word_steps(f->bytes);
+        list[count++] = m->meta[set][block][step / shared];
+        list[count++] = I(step % shared);
     }
     list[count++] = step ? I(1) : m->adds;
     add_operands(list, &count, f->signs, 1);
@@ -163,10 +164,10 @@ void warpgroup_issue(const warpgroup_mma *m, int set) {
     EMIT_BARE(b, wgmma_commit);
 }
 
-/* The lane that leaves a stage does not know of the other lanes' loads from it. */
+/* The lane that leaves a stage does not know of the other lanes' loads from it: of A, or of its metadata. */
 void warpgroup_wait(const warpgroup_mma *m, int pending) {
     EMIT(m->b, wgmma_wait, I(pending));
-    if (m->from_registers) EMIT(m->b, bar_warp_sync, H(0xffffffff));
+    if (m->from_registers || m->sparse) EMIT(m->b, bar_warp_sync, H(0xffffffff));
 }
 
 void warpgroup_next(const warpgroup_mma *m, mc_reg wrap) {

@@ -59,7 +59,7 @@ typedef struct warpgroup_mma {
     mc_reg step_a, step_b;                   /* scratch: those of a step of k */
     mc_reg a_at, a_start;                    /* from registers: where the lane's row lies, in the stage */
     mc_reg a[WARPGROUP_SETS][STAGE_STEPS][WGMMA_A_REGS], a_step;
-    /* sparse: the metadata of a stage, which the caller writes */
+    /* sparse: the metadata of a stage, which the caller writes (packed24_words) */
     mc_reg meta[WARPGROUP_SETS][WARPGROUP_BLOCKS][STAGE_STEPS];
 } warpgroup_mma;
 

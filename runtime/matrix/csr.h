@@ -59,6 +59,17 @@ typedef struct mc_banded {
 /* MC_USAGE where the band alone is more than the sparsity leaves. */
 MC_API mc_status mc_csr_generate_banded(const mc_banded *pattern, mc_csr *csr, mc_diag *diag);
 
+/* What sparse tensor cores want: of each `of` neighbouring entries of a row `kept` are there, any of them
+   alike often; of fewer, at the end of a row, at most so many. */
+typedef struct mc_grouped {
+    int64_t rows, cols;
+    int kept, of; /* 2:4: 2 and 4 */
+    uint64_t seed;
+} mc_grouped;
+
+/* MC_USAGE where a group would keep more than it has. */
+MC_API mc_status mc_csr_generate_grouped(const mc_grouped *pattern, mc_csr *csr, mc_diag *diag);
+
 /* -- For the readers ---------------------------------------------------------------------------------- */
 
 /* Zeroed arrays for the given shape. On failure *CSR is zeroed. */

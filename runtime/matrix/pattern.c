@@ -273,3 +273,37 @@ mc_status mc_csr_generate_banded(const mc_banded *pattern, mc_csr *csr, mc_diag 
     if (status == MC_OK) status = check_band(pattern, diag);
     return status == MC_OK ? generate(pattern->rows, pattern->cols, banded, pattern, csr, diag) : status;
 }
+
+/* -- Groups */
+
+/* Each entry is kept with the probability that as many are as are wanted of those that are left. */
+static bool grouped_row(builder *b, mcrt_random *random, const mc_grouped *p) {
+    for (int64_t first = 0; first < p->cols; first += p->of) {
+        int wanted = p->kept;
+        for (int i = 0; i < p->of; i++) {
+            if (random_unit(random) * (p->of - i) > wanted) continue;
+            wanted--;
+            if (first + i < p->cols && !append(b, (int32_t)(first + i))) return false;
+        }
+    }
+    return true;
+}
+
+static bool grouped(builder *b, const void *of) {
+    const mc_grouped *pattern = of;
+    mcrt_random random = random_start(pattern->seed, 5);
+    for (int64_t row = 0; row < pattern->rows; row++) {
+        if (!grouped_row(b, &random, pattern)) return false;
+        b->csr.row_ptr[row + 1] = b->csr.nnz;
+    }
+    return true;
+}
+
+mc_status mc_csr_generate_grouped(const mc_grouped *pattern, mc_csr *csr, mc_diag *diag) {
+    *csr = (mc_csr){0};
+    if (pattern->of < 1 || pattern->kept < 0 || pattern->kept > pattern->of)
+        return mc_fail(diag, MC_USAGE, "groups of %d keep %d: must be 0 to the %d there are", pattern->of,
+                       pattern->kept, pattern->of);
+    mc_status status = check_shape(pattern->rows, pattern->cols, 0, diag);
+    return status == MC_OK ? generate(pattern->rows, pattern->cols, grouped, pattern, csr, diag) : status;
+}

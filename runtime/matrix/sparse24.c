@@ -39,7 +39,7 @@ int64_t mc_sparse24_groups(const mc_sparse24_rule *rule, int64_t cols) {
 /* -- Codes */
 
 /* 1:2 has the codes of 2:4 where an element is two halves. */
-static int code_of(const mc_sparse24_rule *rule, const int chosen[MC_SPARSE24_MOST_KEPT]) {
+int sparse24_code(const mc_sparse24_rule *rule, const int chosen[MC_SPARSE24_MOST_KEPT]) {
     if (rule->kept == 1) return 2 * chosen[0] | (2 * chosen[0] + 1) << 2;
     return chosen[0] | chosen[1] << 2;
 }
@@ -48,7 +48,7 @@ static int code_of(const mc_sparse24_rule *rule, const int chosen[MC_SPARSE24_MO
 static bool decode(const mc_sparse24_rule *rule, int code, int chosen[MC_SPARSE24_MOST_KEPT]) {
     chosen[0] = rule->kept == 1 ? (code & 3) / 2 : code & 3;
     chosen[1] = code >> 2;
-    return chosen[1] > (code & 3) && code == code_of(rule, chosen);
+    return chosen[1] > (code & 3) && code == sparse24_code(rule, chosen);
 }
 
 /* -- Sizes */
@@ -119,7 +119,7 @@ static void compress_group(const unit_reader *reader, int64_t row, int64_t group
         (void)copy_unit(reader->a, first + i, &out->values, group * rule->kept + count, row, rule->unit);
         chosen[count++] = i;
     }
-    nibble_set(out->meta.data, row * 2 * out->meta.ld + group, code_of(rule, chosen));
+    nibble_set(out->meta.data, row * 2 * out->meta.ld + group, sparse24_code(rule, chosen));
 }
 
 mc_status mc_sparse24_compress(const mc_dense *a, mc_sparse24_mode mode, mc_sparse24 *out, mc_diag *diag) {

@@ -23,6 +23,9 @@ int64_t unit_magnitude(const unit_reader *reader, int64_t row, int64_t unit);
 /* Sets IS_KEPT of the KEPT greatest ones of COUNT magnitudes, of equal ones of the earlier. */
 void keep_greatest(const int64_t *magnitudes, int count, int kept, bool *is_kept);
 
+/* The metadata of a group that keeps the units CHOSEN, which ascend. */
+int sparse24_code(const mc_sparse24_rule *rule, const int chosen[MC_SPARSE24_MOST_KEPT]);
+
 /* Groups with more nonzeros than may be kept. The caller sets the first part. */
 typedef struct full_groups {
     int units, kept; /* of a group */

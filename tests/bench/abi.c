@@ -4,6 +4,11 @@
 #include <stdio.h>
 #include "cublaslt_api.h"
 #include "cusparse_api.h"
+#include "cusparselt_api.h"
+#if __has_include(<cusparseLt.h>)
+#include <stdalign.h>
+#include <cusparseLt.h>
+#endif
 
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs)
 
@@ -13,6 +18,10 @@ SAME(VENDOR_R_16BF, CUDA_R_16BF);
 SAME(VENDOR_R_8I, CUDA_R_8I);
 SAME(VENDOR_R_32I, CUDA_R_32I);
 SAME(VENDOR_R_8F_E4M3, CUDA_R_8F_E4M3);
+SAME(VENDOR_R_8F_E5M2, CUDA_R_8F_E5M2);
+SAME(LT_COMPUTE_TF32, CUBLAS_COMPUTE_32F_FAST_TF32);
+SAME(LT_DESC_A_SCALE, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER);
+SAME(LT_DESC_B_SCALE, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER);
 SAME(LT_COMPUTE_32F, CUBLAS_COMPUTE_32F);
 SAME(LT_COMPUTE_32I, CUBLAS_COMPUTE_32I);
 SAME(LT_OP_N, CUBLAS_OP_N);
@@ -42,6 +51,32 @@ SAME(sizeof(lt_algo), sizeof(cublasLtMatmulAlgo_t));
 SAME(sizeof(lt_heuristic), sizeof(cublasLtMatmulHeuristicResult_t));
 SAME(offsetof(lt_heuristic, workspace), offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
 SAME(offsetof(lt_heuristic, state), offsetof(cublasLtMatmulHeuristicResult_t, state));
+
+#ifdef CUSPARSELT_VERSION
+SAME(LTS_OP_N, CUSPARSE_OPERATION_NON_TRANSPOSE);
+SAME(LTS_OP_T, CUSPARSE_OPERATION_TRANSPOSE);
+SAME(LTS_ORDER_COL, CUSPARSE_ORDER_COL);
+SAME(LTS_ORDER_ROW, CUSPARSE_ORDER_ROW);
+SAME(LTS_HALF, CUSPARSELT_SPARSITY_50_PERCENT);
+SAME(LTS_COMPUTE_32I, CUSPARSE_COMPUTE_32I);
+SAME(LTS_COMPUTE_32F, CUSPARSE_COMPUTE_32F);
+SAME(LTS_ALG_DEFAULT, CUSPARSELT_MATMUL_ALG_DEFAULT);
+SAME(LTS_ALG_ID, CUSPARSELT_MATMUL_ALG_CONFIG_ID);
+SAME(LTS_ALG_MAX_ID, CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID);
+SAME(LTS_ALG_SPLIT_K, CUSPARSELT_MATMUL_SPLIT_K);
+SAME(LTS_ALG_SPLIT_K_MODE, CUSPARSELT_MATMUL_SPLIT_K_MODE);
+SAME(LTS_SPLIT_ONE_KERNEL, CUSPARSELT_SPLIT_K_MODE_ONE_KERNEL);
+SAME(LTS_SPLIT_TWO_KERNELS, CUSPARSELT_SPLIT_K_MODE_TWO_KERNELS);
+SAME(LTS_SPLIT_DATA_PARALLEL, CUSPARSELT_DATAPARALLEL);
+SAME(LTS_SPLIT_K, CUSPARSELT_SPLITK);
+SAME(LTS_SPLIT_STREAM_K, CUSPARSELT_STREAMK);
+#define HOLDS(theirs) _Static_assert(sizeof(lts_object) >= sizeof(theirs), #theirs)
+HOLDS(cusparseLtHandle_t);
+HOLDS(cusparseLtMatDescriptor_t);
+HOLDS(cusparseLtMatmulDescriptor_t);
+HOLDS(cusparseLtMatmulAlgSelection_t);
+HOLDS(cusparseLtMatmulPlan_t);
+#endif
 
 int main(void) {
     printf("the declarations agree with cuBLASLt %d and cuSPARSE %d\n", CUBLAS_VERSION, CUSPARSE_VERSION);

@@ -24,7 +24,14 @@ expect 2 "--n: '256,x' is not a list" "$mcbench" run "$spec" -m matrices --n 256
 expect 2 "--n: '0' is not a list" "$mcbench" run "$spec" -m matrices --n 0
 expect 2 "--n: '' is not a list" "$mcbench" run "$spec" -m matrices --n ''
 expect 2 "--n: '1,' is not a list" "$mcbench" run "$spec" -m matrices --n 1,
-expect 2 '--n: more than 8' "$mcbench" run "$spec" -m matrices --n 1,2,3,4,5,6,7,8,9
+expect 2 '--n: more than 16' "$mcbench" run "$spec" -m matrices --n 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17
+expect 2 'run: --matrices and --shapes do not go together' "$mcbench" run "$spec" -m matrices --shapes tiny
+expect 2 "--shapes: 'huge' is not one of layers|tiny" "$mcbench" run "$spec" --shapes huge
+expect 2 'run: --values is for --shapes' "$mcbench" run "$spec" -m matrices --values normal
+expect 2 'run: --sparsity is for --shapes' "$mcbench" run "$spec" -m matrices --sparsity 0.5
+expect 2 "--sparsity: '2'" "$mcbench" run "$spec" --shapes tiny --sparsity 2
+expect 2 "--values: 'odd' is not one of normal|uniform" "$mcbench" run "$spec" --shapes tiny --values odd
+expect 1 'layers: no shape with 5x5' "$mcbench" run "$spec" --shapes layers --filter 5x5
 expect 2 "--k: '0' is not a list" "$mcbench" run "$spec" -m matrices --k 0
 expect 2 "--peers: 'magma' is not one of" "$mcbench" run "$spec" -m matrices --peers magma
 expect 2 "--rounds: '4' is not a whole number from 5" "$mcbench" run "$spec" -m matrices --rounds 4
@@ -77,6 +84,34 @@ expect 1 "mcbench: --over: there are no results of 'cublaslt f8'" "$mcbench" sum
 "$mcbench" summary "$sample" --speeds >table
 has 'mcgen s8 s8 s32 1.00 ( 2) 4.00 ( 1) '
 check 'speeds alone' [ "$(grep -c 'floor\|best of some' table)" = 0 ]
+# Many columns, and few; an N between them counts in neither
+cat >bands.jsonl <<'END'
+{"kind":"machine","gpu":"G","driver":"","capability":90,"cuda":13000,"cublaslt":1,"cusparse":1,"cusparselt":1000,"cold":false,"vec":1,"rounds":15,"sm_mhz":1,"shapes":"layers","values":"normal"}
+END
+line() { # N CONTENDER US
+    printf '{"kind":"result","matrix":"8x8","m":8,"n":%s,"k":8,"vec":1,"class":0,"op":"gemm","contender":"%s","us":%s}\n' "$@" >>bands.jsonl
+}
+for n in 8 64 256 512 8192; do
+    line $n 'mcgen f16 f16 f16' 10
+    line $n 'cublaslt f16' $((n < 512 ? 5 : 20))
+    line $n 'cublaslt f16' 100
+done
+line 8192 'cusparselt f16' 2.5
+"$mcbench" summary bands.jsonl >table
+has ' N >= 512 N <= 64'
+has ' cublaslt f16 2.00 ( 2, least 2.00) 0.50 ( 2, least 0.50)'
+has ' cusparselt f16 0.25 ( 1, least 0.25) -'
+has 'N 8 64 256 512 8192'
+has '8x8 10.00 10.00 10.00 10.00 10.00'
+has 'cublaslt f16 over mcgen f16 f16 f16'
+has '8x8 0.50 0.50 0.50 2.00 2.00'
+has '8x8 - - - - 0.25'
+check 'the library of 2:4 is named' grep -q 'cuSPARSE 1, cuSPARSELt 1000;' table
+"$mcbench" summary bands.jsonl --json >table
+has '{"kind":"band","op":"gemm","ours":"mcgen f16 f16 f16","peer":"cublaslt f16","least_n":512,"ratio":2.0,"worst":2.0,"problems":2}'
+has '{"kind":"band","op":"gemm","ours":"mcgen f16 f16 f16","peer":"cublaslt f16","most_n":64,"ratio":0.5,"worst":0.5,"problems":2}'
+check 'a line for each pair and band' [ "$(wc -l <table)" = 3 ]
+check 'of sets of shapes alone' [ "$("$mcbench" summary "$sample" | grep -c 'N <= 64')" = 0 ]
 # Two runs are not mixed: each has its own denominators
 expect 0 '6 problems' "$mcbench" summary "$sample" "$sample"
 

@@ -43,7 +43,7 @@ expect 0 'of the floor' "$mcbench" summary all.jsonl
 expect 0 '' run --peers all --n 16 --variants default -o peers.jsonl
 lines '' '"kind":"note"' peers.jsonl 0
 lines 'f16 and bf16 have the rows of SpMM: ' 'B by rows' peers.jsonl 4
-for peer in 'cublaslt f16' 'cublaslt bf16' 'cublaslt s8' 'cublaslt e4m3' 'cusparse csr f16' 'cusparse bsr f16' 'cusparse blocked-ell f16' 'cusparse blocked-ell s8'; do
+for peer in 'cublaslt f16' 'cublaslt bf16' 'cublaslt s8' 'cublaslt e4m3 fast f16' 'cusparse csr f16' 'cusparse bsr f16' 'cusparse blocked-ell f16' 'cusparse blocked-ell s8'; do
     lines '' "\"contender\":\"$peer\"" peers.jsonl 2
 done
 
@@ -119,7 +119,7 @@ for vec in 8 4 2; do
     expect 0 '' sddmm --peers all --k 33 --variants default --vec $vec
     lines '' '"kind":"note"' sddmm.jsonl 0
     lines 'all have the columns of SDDMM: ' 'B by columns' sddmm.jsonl 8
-    for peer in 'cublaslt f16' 'cublaslt bf16' 'cublaslt s8' 'cublaslt e4m3' 'cusparse csr f16' 'cusparse bsr f16' 'cusparse csr f32' 'cusparse bsr f32'; do
+    for peer in 'cublaslt f16' 'cublaslt bf16' 'cublaslt s8' 'cublaslt e4m3 fast f16' 'cusparse csr f16' 'cusparse bsr f16' 'cusparse csr f32' 'cusparse bsr f32'; do
         lines "V = $vec: " "\"contender\":\"$peer\"" sddmm.jsonl 2
     done
 done

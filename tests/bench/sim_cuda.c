@@ -182,11 +182,19 @@ static int is_unwanted(const char *name) {
     return begins_with(name, getenv("SIM_CUDA_SKIP"));
 }
 
+/* A module that is gone may have left its functions' addresses to another. */
+static void forget(const void *function, const void **list, int count) {
+    for (int i = 0; i < count; i++)
+        if (list[i] == function) list[i] = NULL;
+}
+
 EXPORT int cuModuleGetFunction(void **function, void *module, const char *name) {
     const ptxsim_function *found;
     mtx_lock(&lock);
     ptxsim_status status = ptxsim_module_function(sim, module, name, &found);
     *function = (void *)(uintptr_t)found;
+    forget(found, skipped, skipped_count);
+    forget(found, refused, refused_count);
     if (is_unwanted(name) && skipped_count < MAX_SKIPPED) skipped[skipped_count++] = found;
     if (begins_with(name, getenv("SIM_CUDA_REFUSE")) && refused_count < MAX_SKIPPED)
         refused[refused_count++] = found;

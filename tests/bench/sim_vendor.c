@@ -1,4 +1,4 @@
-/* A libcublasLt and a libcusparse beside sim_cuda.c, so that whole runs with peers work without a GPU: each call reads its operands
+/* A libcublasLt, a libcusparse and a libcusparseLt beside sim_cuda.c, so that whole runs with peers work without a GPU: each call reads its operands
    as its descriptors say, multiplies in double precision and writes the result. One algorithm for everything. Written from the
    libraries' API documentation. */
 #include <dlfcn.h>
@@ -10,8 +10,16 @@
 #define EXPORT __attribute__((visibility("default")))
 
 enum { OK = 0, FAILED = 1, UNSUPPORTED = 10 };
-enum { R_32F = 0, R_16F = 2, R_8I = 3, R_32I = 10, R_16BF = 14, R_E4M3 = 28 }; /* cudaDataType_t */
-enum { ORDER_COL = 1, ORDER_ROW = 2 };                                         /* cusparseOrder_t */
+enum {
+    R_32F = 0,
+    R_16F = 2,
+    R_8I = 3,
+    R_32I = 10,
+    R_16BF = 14,
+    R_E4M3 = 28,
+    R_E5M2 = 29
+};                                     /* cudaDataType_t */
+enum { ORDER_COL = 1, ORDER_ROW = 2 }; /* cusparseOrder_t */
 
 /* -- Device memory and elements */
 
@@ -40,7 +48,7 @@ static void *fetch(uint64_t address, size_t bytes) {
 }
 
 static size_t size_of(int type) {
-    return type == R_8I || type == R_E4M3 ? 1 : type == R_16F || type == R_16BF ? 2 : 4;
+    return type == R_8I || type == R_E4M3 || type == R_E5M2 ? 1 : type == R_16F || type == R_16BF ? 2 : 4;
 }
 
 static double load(const void *data, int type, int64_t i) {
@@ -55,7 +63,9 @@ static double load(const void *data, int type, int64_t i) {
         double size = exponent ? ldexp(8 + fraction, exponent - 10) : ldexp(fraction, -9);
         return byte & 128 ? -size : size;
     }
-    uint32_t half = ((const uint16_t *)data)[i];
+    uint32_t half = type == R_E5M2 ? (uint32_t)((const uint8_t *)data)[i] << 8 : ((const uint16_t *)data)[i];
+    if (type == R_E5M2 && (half & 0x7c00) == 0) /* subnormal */
+        return (half & 0x8000 ? -1 : 1) * ldexp(half & 0x3ff, -24);
     if (type == R_16BF) bits = half << 16;
     else bits = (half & 0x8000) << 16 | ((half & 0x7fff) == 0 ? 0 : ((half & 0x7fff) << 13) + (112u << 23));
     memcpy(&real, &bits, sizeof real);
@@ -69,6 +79,7 @@ static void store(void *data, int type, int64_t i, double value) {
     memcpy(&bits, &real, sizeof bits);
     uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
     if (type == R_32I) ((int32_t *)data)[i] = (int32_t)value;
+    else if (type == R_8I) ((int8_t *)data)[i] = (int8_t)fmax(fmin(rint(value), 127), -128);
     else if (type == R_32F) ((float *)data)[i] = real;
     else if (type == R_16BF) ((uint16_t *)data)[i] = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
     else if (magnitude > 0x7f800000) ((uint16_t *)data)[i] = 0x7fff;
@@ -175,7 +186,8 @@ static double *expand(const matrix *m) {
     return dense;
 }
 
-static int multiply(const matrix *a, const matrix *b, const matrix *c) {
+/* ALPHA A B. */
+static int multiply(double alpha, const matrix *a, const matrix *b, const matrix *c) {
     if (a->cols != b->rows || c->rows != a->rows || c->cols != b->cols) return FAILED;
     double *x = expand(a), *y = expand(b), *z = calloc((size_t)(c->rows * c->cols) + 1, sizeof *z);
     void *values = c->kind == DENSE ? calloc(value_bytes(c) + 1, 1) : fetch(c->values, value_bytes(c));
@@ -183,7 +195,7 @@ static int multiply(const matrix *a, const matrix *b, const matrix *c) {
     for (int64_t i = 0; i < a->rows; i++)
         for (int64_t k = 0; k < a->cols; k++)
             for (int64_t j = 0; j < b->cols; j++)
-                z[i * c->cols + j] += x[i * a->cols + k] * y[k * b->cols + j];
+                z[i * c->cols + j] += alpha * x[i * a->cols + k] * y[k * b->cols + j];
     visit_all(c, z, values, c->kind == DENSE ? put : add);
     int status = call_driver("cuMemcpyHtoD_v2", NULL, c->values, values, value_bytes(c));
     free(x);
@@ -196,8 +208,17 @@ static int multiply(const matrix *a, const matrix *b, const matrix *c) {
 /* -- cuBLASLt */
 
 typedef struct product {
-    int transposed[2]; /* of A, of B */
+    int transposed[2];  /* of A, of B */
+    uint64_t scales[2]; /* of A, of B; 0: none */
 } product;
+
+static double factor_at(uint64_t address) {
+    if (address == 0) return 1;
+    float *factor = fetch(address, sizeof *factor);
+    double value = (double)*factor;
+    free(factor);
+    return value;
+}
 
 EXPORT int cublasLtCreate(void **handle) { return make(handle, (matrix){0}); }
 EXPORT int cublasLtDestroy(void *handle) { return free(handle), OK; }
@@ -210,6 +231,8 @@ EXPORT int cublasLtMatmulDescCreate(void **desc, int compute, int scale) {
 EXPORT int cublasLtMatmulDescDestroy(void *desc) { return free(desc), OK; }
 EXPORT int cublasLtMatmulDescSetAttribute(void *desc, int attribute, const void *value, size_t size) {
     if (attribute == 25) return size == 1 ? OK : FAILED; /* sums of fewer bits: not here */
+    if (attribute == 17 || attribute == 18)
+        return size == 8 ? (memcpy(&((product *)desc)->scales[attribute - 17], value, size), OK) : FAILED;
     if ((attribute != 3 && attribute != 4) || size != sizeof(int)) return FAILED;
     return memcpy(&((product *)desc)->transposed[attribute - 3], value, size), OK;
 }
@@ -254,7 +277,7 @@ EXPORT int cublasLtMatmul(void *handle, void *desc, const void *alpha, uint64_t 
     matrix x = operand(a_layout, a, p->transposed[0]), y = operand(b_layout, b, p->transposed[1]),
            z = operand(d_layout, d, 0);
     count_launch();
-    return multiply(&x, &y, &z);
+    return multiply(factor_at(p->scales[0]) * factor_at(p->scales[1]), &x, &y, &z);
 }
 
 /* -- cuSPARSE */
@@ -309,7 +332,7 @@ static int run(ARGUMENTS, int sampled) {
     UNUSED;
     int status = check(a, b, c, sampled);
     count_launch();
-    return status == OK ? multiply(a, b, c) : status;
+    return status == OK ? multiply(1, a, b, c) : status;
 }
 
 #define PRODUCT(name, sampled)                                                                               \
@@ -328,3 +351,120 @@ static int run(ARGUMENTS, int sampled) {
 
 PRODUCT(SpMM, 0)
 PRODUCT(SDDMM, 1)
+
+/* -- cuSPARSELt: objects lie in memory of the caller's. A compressed matrix is here the dense one, with its zeros. Of three algorithms
+   the last one is never right, and k is split in one kernel only. */
+
+typedef struct matmul {
+    matrix operands[3];
+    int transposed;
+} matmul;
+
+typedef struct selection {
+    int attributes[6]; /* cusparseLtMatmulAlgAttribute_t */
+} selection;
+
+typedef struct plan {
+    matmul of;
+    selection *selected;
+} plan;
+
+enum { SELECTED_ID, MOST_ID, SPLIT = 3, SPLIT_MODE, ALGORITHMS = 3 };
+
+EXPORT int cusparseLtInit(void *handle) { return memset(handle, 0, 512), OK; }
+EXPORT int cusparseLtDestroy(const void *handle) { return (void)handle, OK; }
+EXPORT int cusparseLtGetVersion(const void *handle, int *version) {
+    const char *text = getenv("SIM_SPARSELT_VERSION");
+    return (void)handle, *version = text != NULL ? atoi(text) : 1000, OK;
+}
+
+EXPORT int cusparseLtDenseDescriptorInit(const void *handle, void *desc, int64_t rows, int64_t cols,
+                                         int64_t ld, uint32_t alignment, int type, int order) {
+    matrix m = {DENSE, rows, cols, .ld = ld, .type = type, .order = order};
+    return (void)handle, (void)alignment, memcpy(desc, &m, sizeof m), OK;
+}
+EXPORT int cusparseLtStructuredDescriptorInit(const void *handle, void *desc, int64_t rows, int64_t cols,
+                                              int64_t ld, uint32_t alignment, int type, int order,
+                                              int sparsity) {
+    if (rows % 32 != 0 || cols % 32 != 0 || sparsity != 0) return UNSUPPORTED;
+    return cusparseLtDenseDescriptorInit(handle, desc, rows, cols, ld, alignment, type, order);
+}
+EXPORT int cusparseLtMatDescriptorDestroy(const void *desc) { return (void)desc, OK; }
+
+EXPORT int cusparseLtMatmulDescriptorInit(const void *handle, void *desc, int op_a, int op_b, const void *a,
+                                          const void *b, const void *c, const void *d, int compute) {
+    matmul m = {{*(const matrix *)a, *(const matrix *)b, *(const matrix *)d}, op_b};
+    (void)handle, (void)c, (void)compute;
+    return op_a == 0 ? (memcpy(desc, &m, sizeof m), OK) : UNSUPPORTED;
+}
+
+EXPORT int cusparseLtMatmulAlgSelectionInit(const void *handle, void *selected, const void *desc,
+                                            int algorithm) {
+    selection s = {{0, ALGORITHMS, 5, 1, 1, 0}};
+    return (void)handle, (void)desc, memcpy(selected, &s, sizeof s), algorithm == 0 ? OK : FAILED;
+}
+EXPORT int cusparseLtMatmulAlgSelectionDestroy(const void *selected) { return (void)selected, OK; }
+EXPORT int cusparseLtMatmulAlgSetAttribute(const void *handle, void *selected, int attribute,
+                                           const void *value, size_t size) {
+    int number;
+    if (size != sizeof number || attribute == MOST_ID) return FAILED;
+    memcpy(&number, value, size);
+    if ((attribute == SELECTED_ID && number >= ALGORITHMS) || (attribute == SPLIT_MODE && number != 1))
+        return UNSUPPORTED;
+    return (void)handle, ((selection *)selected)->attributes[attribute] = number, OK;
+}
+EXPORT int cusparseLtMatmulAlgGetAttribute(const void *handle, const void *selected, int attribute,
+                                           void *value, size_t size) {
+    return (void)handle, memcpy(value, &((const selection *)selected)->attributes[attribute], size), OK;
+}
+
+EXPORT int cusparseLtMatmulPlanInit(const void *handle, void *made, const void *desc, const void *selected) {
+    plan p = {*(const matmul *)desc, (selection *)(uintptr_t)selected};
+    return (void)handle, memcpy(made, &p, sizeof p), OK;
+}
+EXPORT int cusparseLtMatmulPlanDestroy(const void *made) { return (void)made, OK; }
+EXPORT int cusparseLtMatmulGetWorkspace(const void *handle, const void *made, size_t *bytes) {
+    return (void)handle, *bytes = ((const plan *)made)->selected->attributes[SPLIT] > 1 ? 64 : 0, OK;
+}
+
+EXPORT int cusparseLtSpMMACompressedSize2(const void *handle, const void *desc, size_t *bytes,
+                                          size_t *buffer) {
+    return (void)handle, *bytes = value_bytes(desc), *buffer = 64, OK;
+}
+EXPORT int cusparseLtSpMMACompress2(const void *handle, const void *desc, int is_a, int op, uint64_t dense,
+                                    uint64_t compressed, uint64_t buffer, void *stream) {
+    const matrix *m = desc;
+    void *values = fetch(dense, value_bytes(m));
+    int most = 0;
+    (void)handle, (void)is_a, (void)op, (void)buffer, (void)stream;
+    for (int64_t i = 0; i < m->rows * m->cols; i += 4) {
+        int kept = 0;
+        for (int64_t j = i; j < i + 4; j++) kept += load(values, m->type, j) != 0;
+        if (kept > most) most = kept;
+    }
+    int status = most > 2 ? FAILED : call_driver("cuMemcpyHtoD_v2", NULL, compressed, values, value_bytes(m));
+    return free(values), status;
+}
+
+EXPORT int cusparseLtMatmul(const void *handle, const void *made, const void *alpha, uint64_t a, uint64_t b,
+                            const void *beta, uint64_t c, uint64_t d, uint64_t workspace, void *streams,
+                            int count) {
+    const plan *p = made;
+    float factor;
+    (void)handle, (void)beta, (void)c, (void)workspace, (void)streams, (void)count;
+    memcpy(&factor, alpha, sizeof factor);
+    matrix x = operand(&p->of.operands[0], a, 0), z = operand(&p->of.operands[2], d, 0);
+    matrix y = p->of.operands[1];
+    y.values = b;
+    if (p->of.transposed)
+        y.rows = p->of.operands[1].cols, y.cols = p->of.operands[1].rows, y.order = ORDER_COL;
+    count_launch();
+    if (p->selected->attributes[SELECTED_ID] == ALGORITHMS - 1) factor *= 2;
+    return multiply((double)factor, &x, &y, &z);
+}
+EXPORT int cusparseLtMatmulSearch(const void *handle, void *made, const void *alpha, uint64_t a, uint64_t b,
+                                  const void *beta, uint64_t c, uint64_t d, uint64_t workspace, void *streams,
+                                  int count) {
+    ((plan *)made)->selected->attributes[SELECTED_ID] = 1;
+    return cusparseLtMatmul(handle, made, alpha, a, b, beta, c, d, workspace, streams, count);
+}

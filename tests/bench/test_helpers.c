@@ -37,7 +37,7 @@ static void test_fill(void) {
     int8_t bytes[COUNT] = {0};
     bool seen[256] = {false};
     uint64_t address = upload(bytes, sizeof bytes);
-    OK(helpers_fill(&h, MC_S8, address, COUNT, 7, diag));
+    OK(helpers_fill(&h, MC_S8, FILL_UNIFORM, address, COUNT, 7, diag));
     OK(mc_device_read(device, address, bytes, sizeof bytes, diag));
     int distinct = 0, least = 0, most = 0;
     for (int i = 0; i < COUNT; i++) {
@@ -57,7 +57,7 @@ static void test_fill_e4m3(void) {
     bool seen[256] = {false};
     int distinct = 0, large = 0;
     uint64_t address = upload(bytes, sizeof bytes);
-    OK(helpers_fill(&h, MC_E4M3, address, COUNT, 7, diag));
+    OK(helpers_fill(&h, MC_E4M3, FILL_UNIFORM, address, COUNT, 7, diag));
     OK(mc_device_read(device, address, bytes, sizeof bytes, diag));
     for (int i = 0; i < COUNT; i++) {
         distinct += !seen[bytes[i]];
@@ -73,7 +73,7 @@ static void test_fill_floats(mc_type type) {
     mc_dense d;
     OK(mc_dense_create(type, 1, COUNT, COUNT, &d, diag));
     uint64_t address = upload(d.data, 2 * COUNT);
-    OK(helpers_fill(&h, type, address, COUNT, 7, diag));
+    OK(helpers_fill(&h, type, FILL_UNIFORM, address, COUNT, 7, diag));
     OK(mc_device_read(device, address, d.data, 2 * COUNT, diag));
     double sum = 0, square = 0, most = 0;
     for (int i = 0; i < COUNT; i++) {
@@ -116,7 +116,7 @@ static void test_reference(mc_type type, bool k_contiguous) {
                        .lda = LDA,
                        .b_k = k_contiguous ? 1 : N,
                        .b_n = k_contiguous ? K : 1};
-    OK(helpers_reference(&h, type, &p, diag));
+    OK(helpers_reference(&h, type, type, &p, diag));
     OK(mc_device_read(device, p.c, c, sizeof c, diag));
     int wrong = 0;
     for (int m = 0; m < M; m++)
@@ -136,7 +136,7 @@ static void test_reference(mc_type type, bool k_contiguous) {
 static uint64_t count_wrong(mc_type type, const void *got, const void *want, size_t count,
                             tolerance allowed) {
     uint64_t wrong = 0, got_at = upload(got, count * mc_type_bytes(type)), want_at = upload(want, count * 4);
-    OK(helpers_compare(&h, type, got_at, want_at, count, allowed, &wrong, diag));
+    OK(helpers_compare(&h, type, &(compared){got_at, want_at, count, 0, 0}, allowed, &wrong, diag));
     mc_device_free(device, got_at);
     mc_device_free(device, want_at);
     return wrong;

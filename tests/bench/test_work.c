@@ -1,8 +1,10 @@
 /* The host's share of a run: variants and who packs alike, formats, matrices prepared ahead. */
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "check.h"
 #include "operation.h"
+#include "shapes.h"
 
 static mc_diag *diag;
 
@@ -188,12 +190,99 @@ static void remove_folder(void) {
     CHECK(system(command) == 0);
 }
 
+/* -- Patterns without files */
+
+/* Two of each four, each of the six pairs about as often, the same again by the same seed. */
+static void test_pairs(void) {
+    const shape_pattern pattern = {MASK_24, 60, 96, 1, 0, 7};
+    mc_csr csr, again;
+    int seen[16] = {0}, wrong = 0;
+    OK(shape_pattern_make(&pattern, &csr, diag));
+    OK(shape_pattern_make(&pattern, &again, diag));
+    CHECK(csr.nnz == 60 * 48 && csr.row_ptr[60] == csr.nnz, "%lld", (long long)csr.nnz);
+    for (int64_t i = 0; i < csr.nnz; i += 2) {
+        int32_t first = csr.col_idx[i], second = csr.col_idx[i + 1];
+        wrong += first >= second || first / 4 != second / 4 || first / 4 != i / 2 % 24;
+        seen[1 << first % 4 | 1 << second % 4]++;
+    }
+    CHECK(wrong == 0, "%d wrong", wrong);
+    CHECK(memcmp(csr.col_idx, again.col_idx, (size_t)csr.nnz * sizeof *csr.col_idx) == 0, "other places");
+    const int pairs[] = {3, 5, 9, 6, 10, 12};
+    for (int i = 0; i < 6; i++) CHECK(seen[pairs[i]] > 180, "pair %d: %d times", pairs[i], seen[pairs[i]]);
+    mc_csr_free(&csr);
+    mc_csr_free(&again);
+}
+
+static void test_patterns(void) {
+    shape_pattern pattern = {MASK_PATTERN, 800, 500, 8, 0.9, 7};
+    mc_csr csr;
+    OK(shape_pattern_make(&pattern, &csr, diag));
+    CHECK(csr.rows == 100 && csr.nnz > 4500 && csr.nnz < 5500, "%lld", (long long)csr.nnz);
+    mc_csr_free(&csr);
+    pattern.mask = MASK_SHAPE;
+    OK(shape_pattern_make(&pattern, &csr, diag));
+    CHECK(csr.rows == 100 && csr.cols == 500 && csr.nnz == 0, "%lld", (long long)csr.nnz);
+    mc_csr_free(&csr);
+    pattern.vec = 7;
+    CHECK(shape_pattern_make(&pattern, &csr, diag) == MC_CANNOT, "800 rows of V = 7");
+    pattern.vec = 8, pattern.mask = MASK_24;
+    CHECK(shape_pattern_make(&pattern, &csr, diag) == MC_CANNOT, "two of four of V = 8");
+    mc_diag_clear(diag);
+}
+
+static void test_sets(void) {
+    work *items = NULL;
+    size_t count = 0;
+    OK(shape_set_list(&shape_sets[0], NULL, 0, &items, &count, diag));
+    CHECK(count == 7 && items[6].rows == 28672 && items[6].cols == 8192, "%zu", count);
+    work_list_free(items, count);
+    OK(shape_set_list(&shape_sets[0], "4096", 3, &items, &count, diag));
+    CHECK(count == 3 && strcmp(items[2].name, "4096x11008") == 0 && items[2].made, "%zu", count);
+    work_list_free(items, count);
+    CHECK(shape_set_list(&shape_sets[1], "5x5", 0, &items, &count, diag) == MC_CANNOT, "5x5");
+    work_list_free(items, count);
+    mc_diag_clear(diag);
+}
+
+/* A shape whose operands are drawn: normal values at two of each four places, and B without data. */
+static void test_drawn(void) {
+    operation paired = *operation_find("spmm");
+    paired.mask = MASK_24, paired.k_contiguous = true;
+    const variant_list list = {.operation = &paired, .vec = 1, .lhs = MC_F16, .rhs = MC_F16};
+    const work_plan plan = {.operation = &paired,
+                            .sizes = {1, 40},
+                            .size_count = 2,
+                            .variants = &list,
+                            .seed = 3,
+                            .drawn = true,
+                            .law = FILL_NORMAL_VALUES};
+    char name[] = "64x96";
+    work w = {.path = name, .name = name, .made = true, .rows = 64, .cols = 96};
+    work_prepare(&w, &plan);
+    CHECK(w.error == NULL && w.a.vectors == 64 * 48, "%s", w.error != NULL ? w.error : "");
+    double sum = 0, square = 0, count = (double)w.a.vectors;
+    for (int64_t v = 0; v < w.a.vectors; v++) {
+        double x = half_value((uint16_t)mc_vsparse_value(&w.a, v, 0));
+        sum += x / count;
+        square += x * x / count;
+    }
+    CHECK(fabs(sum) < 0.1 && fabs(square - 1) < 0.1, "mean %f, variance %f", sum, square);
+    const mc_dense *b = &w.problems[0].b, *more = &w.problems[1].b;
+    CHECK(b->data == NULL && b->rows == 16 && b->cols == 96, "N = 1 has 16 columns");
+    CHECK(more->rows == 48 && w.problems[1].shape.n == 40 && w.problems[1].shape.k == 96, "N = 40");
+    work_release(&w, &plan);
+}
+
 int main(int argc, char **argv) {
     variant_list variants;
     diag = mc_diag_create();
     if (argc < 2 || mkdtemp(folder) == NULL) return 1;
     char *paths[] = {argv[1], NULL};
     test_halves();
+    test_pairs();
+    test_patterns();
+    test_sets();
+    test_drawn();
     OK(variants_choose(&variants, paths, NULL, 0, 0, "all", diag));
     OK(variants_load(&variants, NULL, 3, diag));
     CHECK(variants.count == 120, "%zu", variants.count);

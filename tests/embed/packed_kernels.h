@@ -41,6 +41,14 @@ static const char *const packed_pairs[] = {
     "op=spmm mma=int4 lhs=s16 rhs=s4 digits=balanced",
     "op=spmm mma=int4 lhs=s12 rhs=s4 digits=offset stride=64",
 };
+/* Of at most two of four neighbours */
+static const char *const packed_grouped[] = {
+    "op=gemm24 arch=sm_90a lhs=f16 rhs=f16 tile_n=64",
+    "op=gemm24 arch=sm_90a lhs=bf16 rhs=bf16 tile_n=64",
+    "op=gemm24 arch=sm_90a lhs=e4m3 rhs=e4m3 tile_n=64",
+    "op=gemm24 arch=sm_90a lhs=s8 rhs=s8 out=s32 tile_n=64",
+    "op=gemm24 arch=sm_90a lhs=u8 rhs=s8 out=s32 tile_n=64",
+};
 /* Masks, whose values are f32 */
 static const char *const packed_masks[] = {
     "op=sddmm lhs=s8 rhs=s8 out=f32 scale=tensor mask=values",

@@ -15,8 +15,11 @@ enum { COLS = 100, GAP = 6 };
 
 /* -- A matrix: row blocks with no, few and all columns */
 
+static bool is_grouped; /* at most two vectors of four neighbours */
+
 static bool has_vector(int64_t block, int64_t col) {
     if (block == 1) return false;
+    if (is_grouped) return col % 4 == block % 4 || (col % 8 < 4 && col % 4 == (block + 1 + col / 8 % 3) % 4);
     return block == 2 || (block * 37 + col * 11 + col * col * block) % 5 < 2;
 }
 
@@ -187,6 +190,13 @@ static void test_formats(void) {
     CHECK(try_kernel("op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64", "lhs", 2));
 }
 
+static void test_grouped(void) {
+    is_grouped = true;
+    for (size_t i = 0; i < sizeof packed_grouped / sizeof *packed_grouped; i++)
+        CHECK(try_kernel(packed_grouped[i], "lhs", 7) && try_kernel(packed_grouped[i], "lhs", 130));
+    is_grouped = false;
+}
+
 /* -- Values that a kernel cannot take become the nearest */
 
 static void check_cut(const char *fields, mc_type type, int64_t value, int64_t want) {
@@ -317,6 +327,7 @@ int main(int argc, char **argv) {
     diag = mc_diag_create();
     if (worked("mc_context_create", mc_context_create(&config, &context, diag))) {
         test_formats();
+        test_grouped();
         test_cut();
         test_plans();
         test_refusals();

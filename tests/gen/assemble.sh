@@ -2,7 +2,7 @@
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_mma | pattern | pack_strided | pack_windowed], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm24 | pattern | pack_strided | pack_windowed], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -419,12 +419,14 @@ pattern_list() {
     done
 }
 
-# Dense products: variants, pairs of types, and what becomes of sums.
-gemm_list() {
-    local i all types=("bf16 bf16" "e4m3 e5m2" "e5m2 e4m3" "s8 u8" "u8 s8" "f16 f16") stores=(pairs single) outs=(f16 f32 bf16)
+# Products: variants, pairs of types, and what becomes of sums. LDA: a setting that dense ones have.
+gemm_list() { product_list "--set lda=4608"; }
+gemm24_list() { product_list; }
+product_list() { # LDA
+    local lda=${1:-} i all types=("bf16 bf16" "e4m3 e5m2" "e5m2 e4m3" "s8 u8" "u8 s8" "f16 f16") stores=(pairs single) outs=(f16 f32 bf16)
     all=$("$mcgen" --list-variants "$spec" | wc -l)
     for ((i = 0; i < all; i += 5)); do echo "sm_90a $i open"; done
-    for ((i = 2; i < all; i += 17)); do echo "sm_90a $i fixed --set m=512 --set n=256 --set k=4608 --set lda=4608 --set ldb=4608 --set ldc=256"; done
+    for ((i = 2; i < all; i += 17)); do echo "sm_90a $i fixed --set m=512 --set n=256 --set k=4608 $lda --set ldb=4608 --set ldc=256"; done
     for ((i = 0; i < 18; i++)); do
         # shellcheck disable=SC2086
         set -- ${types[i % 6]}

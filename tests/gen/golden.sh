@@ -40,6 +40,7 @@ reference softmax_grad
 reference optimise
 reference spmmt
 reference gemm
+reference gemm24
 reference pattern
 reference pack_strided
 reference pack_windowed

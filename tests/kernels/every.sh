@@ -61,6 +61,7 @@ values_list() { :; }
 optimise_list() { :; }
 spmmt_list() { :; }
 gemm_list() { :; }
+gemm24_list() { :; }
 pattern_list() { :; }
 pack_list() { :; }
 

@@ -1,4 +1,4 @@
-/* Dense products on the simulator: floats bit for bit in the order of mc_reference_gemm_ordered and within the
+/* Products, dense or by a 2:4 matrix, on the simulator: floats bit for bit in the order of mc_reference_gemm_ordered or mc_reference_gemm24_ordered and within the
  * operator's bounds, integers exactly; every type, store, tile and epilogue, shapes at the edges of tiles and
  * stages, special values, several schedules. product_test SPEC PART of those in `parts`; with a DEVICE on that
  * one alone. */
@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
-#include "choices.h"
+#include "product.h"
 #include "base/real.h"
 #include "verify/run.h"
 #include "mcrt_internal.h"
 #include "ptxsim.h"
 
-enum { A, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C, OPERANDS };
+enum { B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C }; /* from b on: an A of its own is operand 0 */
 enum { SCHEDULES = 4, SKIPPED = 77 };
 
 /* -- Shapes */
@@ -34,17 +34,30 @@ static const shape shapes[] = {
     {257, 200, 255, 0, 0, 0, MC_VALUES_FULL, false}, {130, 72, 1030, 0, 0, 1, MC_VALUES_FULL, true},
 };
 
-typedef struct bench {
+/* Of few columns: k of fewer stages than parts, as many, and more; a part's last wgmma may be half empty. */
+static const shape few_columns[] = {
+    {1, 1, 1, 0, 0, 0, MC_VALUES_FULL, false},       {7, 8, 200, 0, 1, 0, MC_VALUES_FULL, false},
+    {8, 7, 63, 1, 0, 1, MC_VALUES_FULL, false},      {63, 65, 64, 0, 0, 0, MC_VALUES_FULL, false},
+    {64, 1, 257, 0, 0, 3, MC_VALUES_EXTREME, false}, {65, 17, 129, 2, 0, 0, MC_VALUES_FULL, false},
+    {129, 8, 513, 0, 3, 1, MC_VALUES_FULL, true},    {200, 63, 65, 0, 0, 5, MC_VALUES_FULL, false},
+    {257, 9, 1030, 0, 0, 0, MC_VALUES_FULL, false},
+};
+
+struct bench {
+    const shape *shapes;
+    size_t shape_count;
     mc_device *devices[SCHEDULES], *device; /* schedules, which runs take in turn */
     unsigned runs;
     mc_kernel *kernel;
     const mc_operator *op;
     plan_problem problem;
-    mc_dense inputs[OPERANDS];
-    float *factors[OPERANDS];
+    int b;             /* B's index */
+    mc_vsparse matrix; /* gemm24 */
+    mc_dense inputs[MAX_OPERANDS];
+    float *factors[MAX_OPERANDS];
     mc_diag *diag;
     const char *spec;
-} bench;
+};
 
 /* -- Operands */
 
@@ -71,12 +84,12 @@ static mc_status make_input(bench *t, int operand, int64_t ld, const shape *s) {
     mc_dense *input = &t->inputs[operand];
     mc_status status = mc_dense_create(like.type, like.rows, like.cols, ld, input, t->diag);
     if (status == MC_OK) mc_dense_fill(input, s->law, (uint64_t)operand + 1);
-    if (status == MC_OK && s->special) spoil(input, operand == A ? 61 : 97);
+    if (status == MC_OK && s->special) spoil(input, operand < t->b ? 61 : 97);
     return status;
 }
 
 static void make_factors(bench *t, const shape *s) {
-    for (int i = SCALE; i <= ZERO; i++) {
+    for (int i = t->b + SCALE; i <= t->b + ZERO; i++) {
         const operand_row *operand = &t->op->operands[i];
         int64_t count = operand_factors(&t->problem, operand);
         if (count == 0) continue;
@@ -85,21 +98,54 @@ static void make_factors(bench *t, const shape *s) {
     }
 }
 
+/* One of seven groups has a vector less, one of seven none. */
+static void thin_out(mc_csr *csr) {
+    int64_t left = 0, first = 0;
+    for (int64_t row = 0; row < csr->rows; row++) {
+        for (int64_t i = first; i < csr->row_ptr[row + 1]; i++) {
+            int64_t kind = (row + csr->col_idx[i] / 4) % 7;
+            if (kind == 0 || (kind == 3 && csr->col_idx[i] % 2)) continue;
+            csr->col_idx[left++] = csr->col_idx[i];
+        }
+        first = csr->row_ptr[row + 1];
+        csr->row_ptr[row + 1] = left;
+    }
+    csr->nnz = left;
+}
+
+static mc_status make_matrix(bench *t, const shape *s) {
+    const mc_grouped groups = {t->problem.m, t->problem.k, 2, 4, (uint64_t)s->n};
+    mc_csr csr = {0};
+    mc_status status = mc_csr_generate_grouped(&groups, &csr, t->diag);
+    if (status == MC_OK) thin_out(&csr);
+    if (status == MC_OK) status = mc_vsparse_dilate(&csr, 1, t->problem.lhs, &t->matrix, t->diag);
+    if (status == MC_OK) {
+        mc_vsparse_fill(&t->matrix, s->law, 1, NULL);
+        mc_dense values = {.type = t->problem.lhs, .rows = t->matrix.vectors, .cols = 1, .ld = 1};
+        values.data = t->matrix.values;
+        if (s->special) spoil(&values, 61);
+    }
+    mc_csr_free(&csr);
+    return status;
+}
+
 static mc_status make_operands(bench *t, const shape *s) {
     plan_problem *p = &t->problem;
     int64_t a_unit = multiple_of(t, "lda"), b_unit = multiple_of(t, "ldb");
     p->m = s->m, p->n = round_up(s->n, multiple_of(t, "n")), p->k = s->k;
     int64_t b_row = p->layout == MC_LAYOUT_COLUMNS ? p->k : p->n;
-    mc_status status = make_input(t, A, round_up(p->k, a_unit) + s->gap_a * a_unit, s);
-    if (status == MC_OK) status = make_input(t, B, round_up(b_row, b_unit) + s->gap_b * b_unit, s);
+    mc_status status = t->op->matrix.wanted ? make_matrix(t, s)
+                                            : make_input(t, 0, round_up(p->k, a_unit) + s->gap_a * a_unit, s);
+    if (status == MC_OK) status = make_input(t, t->b + B, round_up(b_row, b_unit) + s->gap_b * b_unit, s);
     if (status == MC_OK && p->residual != MC_RESIDUAL_NONE)
-        status = make_input(t, RESIDUAL, round_up(p->n + 3 * s->gap_c, multiple_of(t, "ldr")), s);
+        status = make_input(t, t->b + RESIDUAL, round_up(p->n + 3 * s->gap_c, multiple_of(t, "ldr")), s);
     make_factors(t, s);
     return status;
 }
 
 static void free_operands(bench *t) {
-    for (int i = 0; i < OPERANDS; i++) {
+    mc_vsparse_free(&t->matrix);
+    for (int i = 0; i < MAX_OPERANDS; i++) {
         mc_dense_free(&t->inputs[i]);
         free(t->factors[i]);
         t->inputs[i] = (mc_dense){0}, t->factors[i] = NULL;
@@ -111,17 +157,23 @@ static void free_operands(bench *t) {
 /* Floats, in their order. */
 static mc_status compare_ordered(bench *t, const host_operands *o, const mc_dense *c) {
     const mc_output output = operator_output(o->problem);
-    const mc_factors factors = {.scale = o->factors[SCALE],
-                                .b_scale = o->factors[B_SCALE],
-                                .bias = o->factors[BIAS],
-                                .c_scale = o->factors[C_SCALE],
-                                .zero = o->factors[ZERO],
-                                .residual = o->inputs[RESIDUAL]};
+    const int b = t->b;
+    const mc_layout layout = o->problem->layout;
+    const mc_factors factors = {.scale = o->factors[b + SCALE],
+                                .b_scale = o->factors[b + B_SCALE],
+                                .bias = o->factors[b + BIAS],
+                                .c_scale = o->factors[b + C_SCALE],
+                                .zero = o->factors[b + ZERO],
+                                .residual = o->inputs[b + RESIDUAL]};
     reference_result want = {0};
     mc_dense sums;
-    mc_gemm_method method = (mc_gemm_method)mc_kernel_field(t->kernel, "method");
+    const mc_gemm_method method = (mc_gemm_method)mc_kernel_field(t->kernel, "method");
+    const int parts = (int)mc_kernel_field(t->kernel, "split");
     mc_status status =
-        mc_reference_gemm_ordered(o->inputs[A], o->inputs[B], o->problem->layout, method, &sums, t->diag);
+        t->op->matrix.wanted
+            ? mc_reference_gemm24_ordered(o->matrix, o->inputs[b + B], layout, method, parts, &sums, t->diag)
+            : mc_reference_gemm_ordered(o->inputs[0], o->inputs[b + B], layout, method, parts, &sums,
+                                        t->diag);
     if (status == MC_OK) status = mc_reference_output(&output, &factors, &sums, &want.low, t->diag);
     if (status == MC_OK) status = mc_result_compare(c, &want, t->diag);
     mc_dense_free(&sums);
@@ -137,8 +189,6 @@ static mc_status compare(bench *t, const host_operands *o, const mc_dense *c) {
     if (status == MC_OK && mc_type_is_real(o->problem->lhs)) status = compare_ordered(t, o, c);
     return status;
 }
-
-static const mc_vsparse no_matrix;
 
 /* Bytes by which the residual may be out of place. */
 static unsigned misplaced(const bench *t, const plan_problem *p) {
@@ -167,15 +217,16 @@ static mc_status try_shape(bench *t, const shape *s) {
     mc_dense c = {0};
     plan_problem whole;
     mc_status status = make_operands(t, s);
-    mc_run run = {.operands = {.problem = &whole, .matrix = &no_matrix},
+    mc_run run = {.operands = {.problem = &whole, .matrix = &t->matrix},
                   .ld = round_up(t->problem.n + s->gap_c, multiple_of(t, "ldc"))};
     if (mc_type_bytes(t->problem.out) == 0) run.ld = round_up(run.ld, 2);
-    for (int i = 0; i < C; i++) {
+    for (int i = 0; i < t->b + C; i++) {
         run.operands.inputs[i] = t->inputs[i].data ? &t->inputs[i] : NULL;
         run.operands.factors[i] = t->factors[i];
     }
-    run.offsets[RESIDUAL] = misplaced(t, &t->problem);
-    run.offsets[A] = moved(t, t->problem.lhs), run.offsets[B] = moved(t, t->problem.rhs);
+    run.offsets[t->b + RESIDUAL] = misplaced(t, &t->problem);
+    run.offsets[t->b + B] = moved(t, t->problem.rhs);
+    if (!t->op->matrix.wanted) run.offsets[0] = moved(t, t->problem.lhs);
     t->device = t->devices[t->runs++ % SCHEDULES];
     if (status == MC_OK) status = plan_problem_measure(t->kernel, &run.operands, run.ld, &whole, t->diag);
     if (status == MC_OK) status = mc_operator_run(t->device, t->kernel, NULL, &run, NULL, &c, t->diag);
@@ -196,7 +247,7 @@ static bool is_mixed(const mc_setting *settings, size_t count) {
     return integer[0] != integer[1];
 }
 
-static void try_kernel(void *user, const char *text, const mc_setting *settings, size_t count) {
+void product_try(void *user, const char *text, const mc_setting *settings, size_t count) {
     bench *t = user;
     mc_diag_clear(t->diag);
     if (is_mixed(settings, count)) return;
@@ -205,17 +256,16 @@ static void try_kernel(void *user, const char *text, const mc_setting *settings,
     CHECK(made, "%s: %s", text, mc_diag_text(t->diag));
     if (!made) return;
     t->op = operator_of(t->problem.op);
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    t->b = operator_operand(t->op, "b");
+    for (size_t i = 0; i < t->shape_count; i++) {
+        const shape *s = &t->shapes[i];
         mc_diag_clear(t->diag);
-        mc_status status = try_shape(t, &shapes[i]);
-        CHECK(status == MC_OK, "%s, %d x %d x %d: %s", text, (int)shapes[i].m, (int)shapes[i].n,
-              (int)shapes[i].k, mc_diag_text(t->diag));
+        mc_status status = try_shape(t, s);
+        CHECK(status == MC_OK, "%s, %d x %d x %d: %s", text, (int)s->m, (int)s->n, (int)s->k,
+              mc_diag_text(t->diag));
     }
     mc_kernel_destroy(t->kernel);
 }
-
-#define TRY(t, step, choices)                                                                                \
-    choices_try_all(choices, sizeof(choices) / sizeof *(choices), step, try_kernel, t)
 
 #define SMALL_TILE                                                                                           \
     {"tile_m", {"64", "128"}}, {"tile_n", {"64", "96"}}, {                                                   \
@@ -255,14 +305,14 @@ static void tiles(bench *t) {
                                       {"consumers", {"2"}}},
                         wide[] = {{"tile_m", {"128"}},
                                   {"tile_n", {"160", "192", "224", "256"}},
-                                  {"stages", {"4"}},
+                                  {"stages", {"2"}},
                                   {"consumers", {"2"}}},
                         three[] = {{"tile_m", {"192"}},
                                    {"tile_n", {"64", "128"}},
                                    {"stages", {"3"}},
                                    {"consumers", {"3"}}},
                         turns[] = {{"turns", {"on"}},         {"tile_m", {"64", "128"}},
-                                   {"tile_n", {"64", "128"}}, {"stages", {"5", "2"}},
+                                   {"tile_n", {"64", "128"}}, {"stages", {"3", "2"}},
                                    {"consumers", {"2"}},      {"store", {"tensor", "pairs"}}};
     TRY(t, 3, together);
     TRY(t, 1, wide);
@@ -335,124 +385,72 @@ static void outputs(bench *t) {
     TRY(t, 1, sums);
 }
 
-/* -- Parts of the method mma */
-
-#define SMALL_PART                                                                                           \
-    {"tile_m", {"64", "128"}}, {"tile_n", {"64"}}, {"warp_m", {"32", "64"}}, {"warp_n", {"32", "64"}}, {     \
-        "stages", { "2", "3", "4" }                                                                          \
-    }
-
-static void mma_types(bench *t) {
-    static const char *const pairs[][3] = {{"f16", "f16", "sm_80"},   {"bf16", "bf16", "sm_80"},
-                                           {"e4m3", "e4m3", "sm_89"}, {"e4m3", "e5m2", "sm_89"},
-                                           {"e5m2", "e4m3", "sm_90"}, {"e5m2", "e5m2", "sm_89"},
-                                           {"s8", "s8", "sm_80"},     {"s8", "u8", "sm_90"},
-                                           {"u8", "s8", "sm_80"},     {"u8", "u8", "sm_80"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        bool integer = pairs[i][0][1] == '8';
-        const choice all[] = {
-            {"arch", {pairs[i][2]}},         {"lhs", {pairs[i][0]}},
-            {"rhs", {pairs[i][1]}},          {"out", {integer ? "s32" : "f32", integer ? NULL : "f16"}},
-            {"copy", {"16", "4", "1", "8"}}, {"span", {"64", "128"}},
-            {"store", {"single", "pairs"}},  SMALL_PART};
-        TRY(t, integer ? 199 : 389, all);
-    }
-}
-
-/* f32 that are rounded; both layouts. */
-static void mma_words(bench *t) {
-    static const choice all[] = {{"lhs", {"tf32"}},
-                                 {"rhs", {"tf32"}},
-                                 {"out", {"f32", "f16"}},
-                                 {"layout", {"columns", "rows"}},
-                                 {"copy", {"4", "16", "8"}},
-                                 {"span", {"128", "64"}},
-                                 {"store", {"single", "pairs"}},
-                                 SMALL_PART};
-    TRY(t, 211, all);
-}
-
-static void mma_tiles(bench *t) {
-    static const choice square[] = {{"tile_m", {"64", "128"}},   {"tile_n", {"64", "128"}},
-                                    {"warp_m", {"32", "64"}},    {"warp_n", {"32", "64"}},
-                                    {"stages", {"2", "3", "4"}}, {"span", {"64", "128"}},
-                                    {"group", {"1", "4", "16"}}, {"copy", {"16", "8"}}},
-                        long_m[] = {{"tile_m", {"256"}},   {"tile_n", {"32", "64"}}, {"warp_m", {"64"}},
-                                    {"warp_n", {"32"}},    {"stages", {"2", "3"}},   {"span", {"64"}},
-                                    {"copy", {"16", "1"}}, {"store", {"single"}}},
-                        long_n[] = {{"tile_m", {"64", "128"}}, {"tile_n", {"256"}}, {"warp_m", {"64"}},
-                                    {"warp_n", {"64"}},        {"stages", {"3"}},   {"span", {"64", "128"}},
-                                    {"copy", {"4", "16"}}};
-    TRY(t, 71, square);
-    TRY(t, 7, long_m);
-    TRY(t, 3, long_n);
-}
-
-/* B row-major, with columns at any place. */
-static void mma_rows(bench *t) {
-    static const choice all[] = {{"layout", {"rows"}},          {"lhs", {"f16"}},
-                                 {"out", {"f16", "f32"}},       {"tile_m", {"64", "128"}},
-                                 {"tile_n", {"64", "128"}},     {"warp_m", {"32", "64"}},
-                                 {"warp_n", {"32", "64"}},      {"copy", {"16", "1", "4", "8"}},
-                                 {"stages", {"3", "2"}},        {"span", {"128"}},
-                                 {"store", {"single", "pairs"}}},
-                        bf16[] = {{"layout", {"rows"}}, {"lhs", {"bf16"}},         {"rhs", {"bf16"}},
-                                  {"out", {"bf16"}},    {"tile_n", {"32", "256"}}, {"tile_m", {"64"}},
-                                  {"warp_m", {"32"}},   {"warp_n", {"32"}},        {"span", {"64"}},
-                                  {"copy", {"16", "1"}}};
-    TRY(t, 97, all);
-    TRY(t, 3, bf16);
-}
-
-/* What becomes of sums. */
-static void mma_outputs(bench *t) {
-    static const choice reals[] = {{"out", {"f16", "bf16", "f32"}},
-                                   {"lhs", {"f16", "s8"}},
-                                   {"rhs", {"f16", "s8"}},
-                                   {"store", {"pairs", "single"}},
-                                   {"scale", {"row", "column", "tensor"}},
-                                   {"bias", {"none", "row", "column"}},
-                                   {"act", {"none", "relu", "gelu", "silu"}},
-                                   {"b_scale", {"none", "column"}},
-                                   {"residual", {"none", "f16", "f32", "bf16"}},
-                                   SMALL_PART},
-                        bytes[] = {{"out", {"s8", "u8", "e4m3", "e5m2"}},
-                                   {"arch", {"sm_89"}},
-                                   {"lhs", {"f16", "s8"}},
-                                   {"rhs", {"f16", "s8"}},
-                                   {"store", {"pairs", "single"}},
-                                   {"scale", {"tensor", "row", "column"}},
-                                   {"bias", {"none", "row", "column"}},
-                                   {"c_scale", {"none", "tensor"}},
-                                   {"residual", {"none", "f16"}},
-                                   {"tile_m", {"64"}},
-                                   {"tile_n", {"64"}},
-                                   {"warp_n", {"32"}}},
-                        fours[] = {{"out", {"s4", "u4"}},
-                                   {"scale", {"tensor", "row"}},
-                                   {"c_scale", {"none", "tensor"}},
-                                   {"zero", {"tensor", "none"}},
-                                   {"tile_n", {"64"}},
-                                   {"warp_n", {"32"}}},
-                        shifted[] = {{"align", {"4", "1"}}, {"residual", {"f32", "f16", "bf16"}},
-                                     {"store", {"single"}}, {"out", {"f16", "f32"}},
-                                     {"tile_n", {"64"}},    {"warp_n", {"32"}}};
-    TRY(t, 9001, reals);
-    TRY(t, 83, bytes);
-    TRY(t, 5, fours);
-    TRY(t, 5, shifted);
+/* Few columns, and k split among the thread blocks of a cluster: slices of all shapes, and fewer than there are
+   thread blocks; parts without k; types and outputs. */
+static void split(bench *t) {
+    static const choice
+        narrow[] = {{"tile_n", {"8", "24", "16"}},
+                    {"split", {"8", "2", "1", "4"}},
+                    {"store", {"pairs", "single"}},
+                    {"tile_m", {"64", "128"}},
+                    {"stages", {"3", "8"}},
+                    {"out", {"f16", "f32"}},
+                    {"consumers", {"1"}}},
+        wide[] = {{"tile_n", {"64", "32"}},   {"split", {"4", "2", "8"}},      {"store", {"tensor", "pairs"}},
+                  {"tile_m", {"128", "256"}}, {"out", {"f16", "f32", "bf16"}}, {"consumers", {"2"}},
+                  {"stages", {"2"}}},
+        bytes[] = {{"lhs", {"e4m3", "e5m2"}}, {"rhs", {"e5m2", "e4m3"}}, {"split", {"4", "8", "2"}},
+                   {"tile_n", {"8", "16"}},   {"tile_m", {"64"}},        {"store", {"pairs"}},
+                   {"consumers", {"1"}},      {"stages", {"5"}}},
+        integers[] = {{"lhs", {"s8", "u8"}},      {"rhs", {"u8", "s8"}},
+                      {"split", {"8", "2", "4"}}, {"tile_n", {"24", "8", "64"}},
+                      {"tile_m", {"128"}},        {"store", {"single"}},
+                      {"out", {"s32"}},           {"consumers", {"1"}},
+                      {"stages", {"2"}}},
+        outputs[] = {{"out", {"s8", "f16", "e4m3"}},
+                     {"lhs", {"f16", "s8"}},
+                     {"rhs", {"f16", "s8"}},
+                     {"split", {"2", "4"}},
+                     {"scale", {"row", "column", "tensor"}},
+                     {"bias", {"column", "row"}},
+                     {"residual", {"f16", "none"}},
+                     {"act", {"gelu", "none"}},
+                     {"tile_n", {"16", "32"}},
+                     {"store", {"pairs"}},
+                     {"consumers", {"1"}},
+                     {"stages", {"2"}}},
+        ahead[] = {{"overlap", {"on", "wait"}}, {"early", {"on", "off"}}, {"once", {"on", "off"}},
+                   {"split", {"4", "1"}},       {"stages", {"2", "8"}},   {"tile_n", {"16"}},
+                   {"tile_m", {"64"}},          {"store", {"pairs"}},     {"consumers", {"1"}}},
+        rows[] = {{"layout", {"rows"}}, {"split", {"2", "8"}}, {"tile_n", {"64"}},
+                  {"tile_m", {"128"}},  {"stages", {"3"}},     {"consumers", {"1"}}};
+    t->shapes = few_columns, t->shape_count = sizeof few_columns / sizeof *few_columns;
+    TRY(t, 7, narrow);
+    TRY(t, 11, wide);
+    TRY(t, 5, bytes);
+    TRY(t, 7, integers);
+    TRY(t, 61, outputs);
+    TRY(t, 7, ahead);
+    TRY(t, 1, rows);
 }
 
 static const struct {
     const char *name;
     void (*run)(bench *t);
-} parts[] = {{"types", types},         {"tiles", tiles},         {"rows", rows},
-             {"outputs", outputs},     {"mma_types", mma_types}, {"mma_words", mma_words},
-             {"mma_tiles", mma_tiles}, {"mma_rows", mma_rows},   {"mma_outputs", mma_outputs}};
+} parts[] = {{"types", types},
+             {"tiles", tiles},
+             {"rows", rows},
+             {"outputs", outputs},
+             {"split", split},
+             {"mma_types", product_mma_types},
+             {"mma_words", product_mma_words},
+             {"mma_tiles", product_mma_tiles},
+             {"mma_rows", product_mma_rows},
+             {"mma_outputs", product_mma_outputs}};
 
 int main(int argc, char **argv) {
     static const char *const schedules[] = {"sim", "sim:reversed", "sim:seed=7", "sim:seed=9:landing=last"};
-    bench t = {.diag = mc_diag_create()};
+    bench t = {.shapes = shapes, .shape_count = sizeof shapes / sizeof *shapes, .diag = mc_diag_create()};
     if (argc != 3 && argc != 4) return 2;
     for (size_t i = 0; i < SCHEDULES; i++)
         if (mc_device_open(argc == 4 ? argv[3] : schedules[i], &t.devices[i], t.diag) != MC_OK) {

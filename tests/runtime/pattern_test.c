@@ -115,6 +115,29 @@ static void test_band(mc_diag *diag) {
     mc_csr_free(&csr);
 }
 
+/* Whole groups keep what they should, each place alike often; the last one, cut off, at most that. */
+static void test_groups(mc_diag *diag) {
+    enum { ROWS = 200, COLS = 402, KEPT = 2, OF = 4 };
+    const mc_grouped p = {ROWS, COLS, KEPT, OF, 7}, full = {3, 9, 4, 4, 1}, wrong = {3, 9, 5, 4, 1};
+    int64_t at[OF] = {0};
+    mc_csr csr;
+    expect_ok("generate", mc_csr_generate_grouped(&p, &csr, diag), diag);
+    CHECK(well_formed(&csr), "columns");
+    for (int64_t row = 0; row < ROWS; row++) {
+        for (int64_t first = 0; first + OF <= COLS; first += OF)
+            CHECK(kept_in(&csr, row, first, first + OF) == KEPT, "row %d, column %d", (int)row, (int)first);
+        CHECK(kept_in(&csr, row, COLS - COLS % OF, COLS) <= KEPT, "row %d", (int)row);
+    }
+    for (int64_t i = 0; i < csr.nnz; i++) at[csr.col_idx[i] % OF]++;
+    for (int i = 0; i < OF; i++) CHECK(at[i] > 9500 && at[i] < 10500, "place %d: %d", i, (int)at[i]);
+    mc_csr_free(&csr);
+    expect_ok("generate", mc_csr_generate_grouped(&full, &csr, diag), diag);
+    CHECK(csr.nnz == 27, "%lld", (long long)csr.nnz);
+    mc_csr_free(&csr);
+    CHECK(mc_csr_generate_grouped(&wrong, &csr, diag) == MC_USAGE, "5 of 4");
+    mc_diag_clear(diag);
+}
+
 static void test_band_limits(mc_diag *diag) {
     static const struct {
         mc_banded pattern;
@@ -191,6 +214,7 @@ int main(void) {
     test_checksums(diag);
     test_statistics(diag);
     test_band(diag);
+    test_groups(diag);
     test_band_limits(diag);
     test_band_refused(diag);
     test_limits(diag);

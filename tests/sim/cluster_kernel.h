@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#define CLUSTER_HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define CLUSTER_HEADER ".version 8.1\n.target sm_90\n.address_size 64\n"
 
 /* %t: thread, %c: block, %rank and %n: rank in the cluster and blocks of it, %out: address of the result, of
    which a block has 1024 bytes; sm: 1024 bytes, bar: an mbarrier. %a: address of word %t of sm, %b: that of

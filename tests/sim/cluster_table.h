@@ -153,6 +153,30 @@ static const struct exchange exchanges[] = {
      "shl.b32 %r3, %r3, 12; add.u32 %r3, %r3, %t; sub.u32 %r2, %r2, %r3; add.u32 %r2, %r2, 7; "
      "@!%p2 mov.u32 %r2, 7;\n" SYNC RESULT,
      constant_7},
+    {"st.async into the next block, whose mbarrier counts the bytes",
+     FIRST_LANE
+     "mov.u32 %r6, %ntid.x; mul.lo.u32 %r6, %r6, 4;\n@!%p0 bra J;\nmbarrier.init.shared::cta.b64 [bar], 1; "
+     "fence.mbarrier_init.release.cluster; mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], %r6;\n"
+     "J:\n" SYNC WORD "mapa.shared::cluster.u32 %r4, bar, %r0; "
+     "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%b], %r1, [%r4];\n"
+     "W: mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;\n@!%p1 bra W;\n"
+     "ld.shared.u32 %r2, [%a];\n" SYNC RESULT,
+     of_before},
+    {"st.async of vectors, from all blocks into the first",
+     FIRST_LANE
+     "mul.lo.u32 %r6, %n, 512; setp.eq.u32 %p2, %rank, 0; setp.lt.u32 %p3, %t, 8; mov.u32 %r7, 0;\n"
+     "@!%p0 bra J;\nmbarrier.init.shared::cta.b64 [bar], 1; fence.mbarrier_init.release.cluster; shr.u32 "
+     "%r6, "
+     "%r6, 2; @%p2 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], %r6;\nJ:\n" SYNC
+     "mov.u32 %r1, sm; mad.lo.u32 %r1, %rank, 128, %r1; mad.lo.u32 %r1, %t, 16, %r1; "
+     "mapa.shared::cluster.u32 %r3, %r1, %r7; mapa.shared::cluster.u32 %r4, bar, %r7;\n"
+     "@%p3 st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%r3], {%rank, 1, %t, 3}, [%r4];\n"
+     "@!%p2 bra D;\nW: mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;\n@!%p1 bra W;\n"
+     "D: mov.u32 %r2, 7; mov.u32 %r5, sm; setp.lt.and.u32 %p3, %t, 8, %p2;\n"
+     "@%p3 ld.shared.v4.u32 {%r6, %r7, %r8, %r9}, [%r1]; @%p3 sub.u32 %r8, %r8, %t; "
+     "@%p3 add.u32 %r2, %r6, %r7; @%p3 add.u32 %r2, %r2, %r8; @%p3 add.u32 %r2, %r2, %r9; "
+     "@%p3 add.u32 %r2, %r2, 3;\n" SYNC RESULT,
+     constant_7},
     {"an exited warp holds up nobody, nor does one that exits after it arrived",
      "mov.u32 %r2, 7; st.global.u32 [%mine], %r2; shr.u32 %r3, %t, 5; setp.eq.u32 %p0, %r3, 2;\n@%p0 ret;\n"
      "setp.eq.u32 %p0, %r3, 1; " ARRIVE "\n@%p0 ret;\n" WAIT SYNC SYNC,

@@ -1,6 +1,6 @@
-/* The fields of the family `gemm`, for those who look at a point. Hashes and variants' numbers depend on
-   their order, so that new ones come last. Their rows are in the files fields.def: the operator's, and one in
-   the folder of each solver. */
+/* The fields of the families `gemm` and `gemm24`, for those who look at a point. Hashes and variants' numbers
+   depend on their order, so that new ones come last. Their rows are in the files fields.def: the operators',
+   and one in the folder of each solver; a family's own row is in gemm.c. */
 #ifndef MC_GEMM_FIELDS_H
 #define MC_GEMM_FIELDS_H
 
@@ -27,6 +27,7 @@ enum {
     F_N,
     F_K,
     F_LDA,
+    F_VEC = F_LDA, /* gemm24 has it in that one's place */
     F_LDB,
     F_LDC,
     F_B_SCALE,
@@ -34,6 +35,10 @@ enum {
     F_ZERO,
     F_RESIDUAL,
     F_LDR,
+    F_SPLIT,
+    F_OVERLAP,
+    F_EARLY,
+    F_ONCE,
     F_WARP_M,
     F_WARP_N,
     F_SPAN,

@@ -1,8 +1,8 @@
-/* The family `gemm`: dense products C = A B. Here are its schema and its solvers; no other file includes or
-   calls this one. How operands reach the tensor cores is the field `method`, and each method is a solver, in
-   a folder of its own:
+/* The families `gemm`, dense products C = A B, and `gemm24`, whose A is 2:4 sparse. Here are their schemas
+   and their solvers; no other file includes or calls this one. How operands reach the tensor cores is the
+   field `method`, and each method is a solver, in a folder of its own:
 
-     wgmma    tensor copies into a pipeline in shared memory, from which warpgroups multiply (sm_90a)
+     wgmma    bulk and tensor copies into a pipeline in shared memory, from which warpgroups multiply (sm_90a)
      mma      copies by cp.async into stages in shared memory, from which each warp multiplies its part
 
    What all share is problem.[ch]. */
@@ -13,16 +13,27 @@
 
 /* clang-format off */
 static const mc_field fields[] = {
+[FIELD_OP] = {"op", WORDS("gemm"), .doc = "The kernel family."},
+[F_LDA] = {"lda", SHAPE, .doc = "Elements from one row of A to the next, at least k."},
+#include "ops/gemm/fields.def"
+#include "ops/gemm/wgmma/fields.def"
+#include "ops/gemm/mma/fields.def"
+}, fields24[] = {
+[FIELD_OP] = {"op", WORDS("gemm24"), .doc = "The kernel family."},
+[F_VEC] = {"vec", COUNTS(1), .standard = 1, .doc = "Rows of A's vectors: in a 2:4 matrix each element is one."},
 #include "ops/gemm/fields.def"
 #include "ops/gemm/wgmma/fields.def"
 #include "ops/gemm/mma/fields.def"
 };
 /* clang-format on */
 SCHEMA_FITS(fields, GEMM_FIELDS - 1);
+SCHEMA_FITS(fields24, GEMM_FIELDS - 1);
 
-static const mc_solver *const solvers[] = {[GEMM_WGMMA] = &gemm_wgmma, [GEMM_MMA] = &gemm_mma};
+static const mc_solver *const solvers[] = {[GEMM_WGMMA] = &gemm_wgmma, [GEMM_MMA] = &gemm_mma},
+                              *const solvers24[] = {[GEMM_WGMMA] = &gemm24_wgmma, [GEMM_MMA] = &gemm24_mma};
 
 static const mc_solver *solver(const int64_t *point) { return solvers[point[F_METHOD]]; }
+static const mc_solver *solver24(const int64_t *point) { return solvers24[point[F_METHOD]]; }
 
 static const mc_hint hints[] = {
     {" block_m bm bsm cta_m tile_rows ", "tile_m is the rows of C that a thread block computes"},
@@ -39,6 +50,7 @@ static const mc_hint hints[] = {
     {" trans_b transpose_b trans b_layout ", "layout = \"columns\" or \"rows\" says how B lies"},
     {" alpha ", "scale = \"tensor\" multiplies all of C"},
     {" beta ", "residual adds a matrix of C's shape"},
+    {" sparsity nm n_m sparse ", "op = \"gemm24\" is the product by a 2:4 matrix"},
     {0},
 };
 
@@ -50,6 +62,18 @@ const mc_family mc_family_gemm = {
     .field_count = sizeof fields / sizeof *fields,
     .chooser = F_METHOD,
     .solver = solver,
+    .hints = hints,
+    .costs = &gemm_cost_table,
+};
+
+const mc_family mc_family_gemm24 = {
+    .name = "gemm24",
+    .summary = "2:4 product: C = A[m,k] B[k,n], at most two of four elements of A's rows kept",
+    .computes = "C = A[m,k] B[k,n], A 2:4 sparse, B dense: integers, sums in s32; or floats, sums in f32.",
+    .fields = fields24,
+    .field_count = sizeof fields24 / sizeof *fields24,
+    .chooser = F_METHOD,
+    .solver = solver24,
     .hints = hints,
     .costs = &gemm_cost_table,
 };

@@ -1,9 +1,11 @@
-/* Dense products: what all solvers have of the problem, from a point; its checks, and its part of a
-   contract. */
+/* Products, dense or of a 2:4 sparse A: what all solvers have of the problem, from a point; its checks, and
+   its part of a contract. */
 #include "ops/gemm/problem.h"
 #include "ops/gemm/fields.h"
 #include "parts/integer/integer.h"
 #include <stdio.h>
+
+enum { ATOM_ALIGN = 16 }; /* bulk copies want that */
 
 const char *const gemm_out_names[] = {"s32", "f16", "bf16", "f32",  "s8", "u8",
                                       "s4",  "u4",  "e4m3", "e5m2", NULL};
@@ -58,16 +60,17 @@ static out_kind output_of(const int64_t *point) {
                       .residual = (out_addend)point[F_RESIDUAL]};
 }
 
-gemm_problem gemm_problem_of(const int64_t *point, mc_complaints *complaints) {
+gemm_problem gemm_problem_of(const int64_t *point, bool sparse, mc_complaints *complaints) {
     gemm_problem p = {.lhs = side_of(point[F_LHS]),
                       .rhs = side_of(point[F_RHS]),
                       .output = output_of(point),
+                      .sparse = sparse,
                       .b_rows = point[F_LAYOUT] != 0,
                       .align = (int)point[F_ALIGN],
                       .m = point[F_M],
                       .n = point[F_N],
                       .k = point[F_K],
-                      .lda = point[F_LDA],
+                      .lda = sparse ? MC_OPEN : point[F_LDA],
                       .ldb = point[F_LDB],
                       .ldc = point[F_LDC],
                       .ldr = point[F_LDR]};
@@ -81,8 +84,8 @@ gemm_problem gemm_problem_of(const int64_t *point, mc_complaints *complaints) {
 /* -- Texts -------------------------------------------------------------------------------------------- */
 
 size_t gemm_entry_name(const gemm_problem *p, char name[MC_MAX_ENTRY]) {
-    return (size_t)snprintf(name, MC_MAX_ENTRY, "gemm_%s%s%s%s%s", p->lhs.name, p->rhs.name,
-                            out_element_name(p->output.element), out_act_link(&p->output),
+    return (size_t)snprintf(name, MC_MAX_ENTRY, "gemm%s_%s%s%s%s%s", p->sparse ? "24" : "", p->lhs.name,
+                            p->rhs.name, out_element_name(p->output.element), out_act_link(&p->output),
                             out_act_text(&p->output));
 }
 
@@ -96,7 +99,26 @@ const char *gemm_computes(const void *plan) {
     return texts[p->b_rows][p->output.real];
 }
 
+const char *gemm24_computes(const void *plan) {
+    const gemm_problem *p = plan;
+    static const char *const texts[][2] = {
+        {"C = A[m,k] B[k,n]: A 2:4 sparse and packed, B by columns; integers, sums in s32.",
+         "C = A[m,k] B[k,n]: A 2:4 sparse and packed, B by columns; floats, sums in f32."},
+        {"C = A[m,k] B[k,n]: A 2:4 sparse and packed, B row-major; integers, sums in s32.",
+         "C = A[m,k] B[k,n]: A 2:4 sparse and packed, B row-major; floats, sums in f32."}};
+    return texts[p->b_rows][p->output.real];
+}
+
 /* -- Contract ----------------------------------------------------------------------------------------- */
+
+void gemm_add_packed(mc_contract *c) {
+    c->format = "packed24";
+    add_array(c, ATOM_ALIGN,
+              (mc_array){"values", "lhs", "atoms * 8192 bytes",
+                         "what is kept of A, in atoms of 64 rows x 128 bytes"});
+    add_array(c, ATOM_ALIGN,
+              (mc_array){"meta", "u8", "atoms * 1024, of 8 bits * 2048", "the places of what is kept"});
+}
 
 void gemm_add_shapes(const gemm_problem *p, bool with_c, mc_contract *c) {
     add_shape(c, "m", p->m, "rows of A and C");

@@ -12,7 +12,13 @@
  *
  * Let E be the sum of both. A is at most P + E, and at first E is at most P + 2^-13 P + 2 s 2^-13 A, which
  * gives A. The reference's own sums, and P, are added up in f32, one after another: each may be off by
- * k 2^-23 P. An infinity or a NaN counts as 0 in P: the result is then the same whatever is added first. */
+ * k 2^-23 P. An infinity or a NaN counts as 0 in P: the result is then the same whatever is added first.
+ *
+ * A kernel that splits k has such a sum of each part, with s_i steps and P_i, and adds these up in f32. The
+ * parts' errors are those above with P_i, s_i and A_i, where the P_i add up to P and the A_i to at most the
+ * bound of A. Each s_i is at most s less the number of other parts that have products; and for each of these
+ * adding up rounds once more, by at most 2^-24 (P + E), which is less than the 2 2^-13 (P + E) that one step
+ * more has. Adding a part without products changes nothing. So the bound holds for it, too. */
 #include "ops/gemm/bounds.h"
 #include <math.h>
 

@@ -1,49 +1,111 @@
 /* Sums of floats in the order of kernels, to the bit (docs/gemm.md): each wgmma, or mma, adds the products of
- * the next few k to the sum. What lies behind the last k is +0 there, which changes no bit of a sum. */
+ * A's next few elements to the sum. Of a 2:4 A these are the ones that it keeps.
+ * What lies behind the last one is +0, which changes no bit of a sum. Kernels that split k have such a sum of
+ * each part, and add these up. */
 #include <inttypes.h>
 #include "arithmetic/mma_sum.h"
+#include "matrix/sparse24_groups.h"
 #include "ops/reference.h"
 
 typedef struct ordered {
-    const mc_dense *a, *b;
+    const mc_dense *a;        /* dense */
+    const mc_vsparse *filled; /* 2:4, with all that it keeps; each row keeps as much */
+    const mc_dense *b;
     mc_layout layout;
     mma_form form;
     mc_gemm_method method;
+    int64_t terms; /* of a row */
+    int parts;
+    int64_t stage; /* terms of which a part has a multiple, but for the last one */
 } ordered;
 
-/* What is multiplied: of tf32 the rounded value. */
-static uint32_t factor(const mc_dense *of, int64_t row, int64_t column) {
-    return mma_factor(of->type, of->type, mc_dense_get(of, row, column));
+enum { STAGE_BYTES = 128 };
+
+/* -- Parts */
+
+/* The first term of part PART; that of the next one is its end. */
+static int64_t part_begin(const ordered *o, int part) {
+    const int64_t stages = (o->terms + o->stage - 1) / o->stage, more = stages % o->parts;
+    const int64_t first = part * (stages / o->parts) + (part < more ? part : more);
+    return first * o->stage < o->terms ? first * o->stage : o->terms;
 }
 
-static uint32_t element(const ordered *o, int64_t row, int64_t column) {
+/* What is multiplied: of tf32 the rounded value. */
+static uint32_t factor(mc_type type, int64_t element) { return mma_factor(type, type, element); }
+
+/* Term INDEX of ROW: an element of A, and where it stands in k. */
+static uint32_t take_term(const ordered *o, int64_t row, int64_t index, int64_t *k) {
+    *k = index;
+    if (o->filled == NULL) return factor(o->a->type, mc_dense_get(o->a, row, index));
+    const int64_t vector = o->filled->row_ptr[row] + index;
+    *k = o->filled->col_idx[vector];
+    return factor(o->filled->type, mc_vsparse_value(o->filled, vector, 0));
+}
+
+/* The sum of the products of terms from FROM on, below END. */
+static uint32_t part_sum(const ordered *o, int64_t row, int64_t column, int64_t from, int64_t end) {
+    const bool rows = o->layout == MC_LAYOUT_ROWS;
     uint32_t sum = 0;
-    for (int64_t first = 0; first < o->a->cols; first += o->form.k) {
+    for (int64_t first = from; first < end; first += o->form.k) {
         uint32_t a[MMA_MOST_PRODUCTS] = {0}, b[MMA_MOST_PRODUCTS] = {0};
-        for (int i = 0; i < o->form.k && first + i < o->a->cols; i++) {
-            const bool rows = o->layout == MC_LAYOUT_ROWS;
-            int64_t k = first + i;
-            a[i] = factor(o->a, row, k);
-            b[i] = factor(o->b, rows ? k : column, rows ? column : k);
+        for (int i = 0; i < o->form.k && first + i < end; i++) {
+            int64_t k;
+            a[i] = take_term(o, row, first + i, &k);
+            b[i] = factor(o->b->type, mc_dense_get(o->b, rows ? k : column, rows ? column : k));
         }
         sum = (o->method == MC_GEMM_MMA ? mma_sum : wgmma_sum)(&o->form, a, b, sum);
     }
     return sum;
 }
 
-mc_status mc_reference_gemm_ordered(const mc_dense *a, const mc_dense *b, mc_layout layout,
-                                    mc_gemm_method method, mc_dense *sums, mc_diag *diag) {
-    ordered o = {.a = a, .b = b, .layout = layout, .method = method};
-    bool cuts = method == MC_GEMM_WGMMA && a->type == MC_TF32; /* where this project rounds */
-    int64_t n = mc_layout_n(layout, b), k = mc_layout_k(layout, b);
-    *sums = (mc_dense){0};
-    if (a->cols != k)
-        return mc_fail(diag, MC_USAGE, "A has %" PRId64 " columns, B has %" PRId64 " rows", a->cols, k);
-    if (!mma_form_of(a->type, b->type, &o.form) || cuts)
+static uint32_t element(const ordered *o, int64_t row, int64_t column) {
+    uint32_t sum = part_sum(o, row, column, 0, part_begin(o, 1));
+    for (int part = 1; part < o->parts; part++)
+        sum = mma_add_sums(sum, part_sum(o, row, column, part_begin(o, part), part_begin(o, part + 1)));
+    return sum;
+}
+
+/* -- The whole */
+
+/* What follows of the type and the shape of A. */
+static mc_status begin(ordered *o, mc_type a, int64_t cols, mc_diag *diag) {
+    int64_t k = mc_layout_k(o->layout, o->b);
+    bool cuts = o->method == MC_GEMM_WGMMA && a == MC_TF32; /* where this project rounds */
+    if (o->parts < 1) return mc_fail(diag, MC_USAGE, "%d parts of k", o->parts);
+    if (cols != k)
+        return mc_fail(diag, MC_USAGE, "A has %" PRId64 " columns, B has %" PRId64 " rows", cols, k);
+    if (!mma_form_of(a, o->b->type, &o->form) || cuts)
         return mc_fail(diag, MC_CANNOT, "A is %s, B is %s: no mma adds up products of these in f32",
-                       mc_type_text(a->type), mc_type_text(b->type));
-    mc_status status = mc_dense_create(MC_F32, a->rows, n, n, sums, diag);
-    for (int64_t i = 0; status == MC_OK && i < a->rows; i++)
-        for (int64_t j = 0; j < n; j++) mc_dense_set(sums, i, j, element(&o, i, j));
+                       mc_type_text(a), mc_type_text(o->b->type));
+    o->stage = STAGE_BYTES * 8 / mc_type_bits(a);
+    return MC_OK;
+}
+
+static mc_status add_up(const ordered *o, int64_t rows, mc_dense *sums, mc_diag *diag) {
+    int64_t n = mc_layout_n(o->layout, o->b);
+    mc_status status = mc_dense_create(MC_F32, rows, n, n, sums, diag);
+    for (int64_t i = 0; status == MC_OK && i < rows; i++)
+        for (int64_t j = 0; j < n; j++) mc_dense_set(sums, i, j, element(o, i, j));
+    return status;
+}
+
+mc_status mc_reference_gemm_ordered(const mc_dense *a, const mc_dense *b, mc_layout layout,
+                                    mc_gemm_method method, int parts, mc_dense *sums, mc_diag *diag) {
+    ordered o = {.a = a, .b = b, .layout = layout, .method = method, .terms = a->cols, .parts = parts};
+    *sums = (mc_dense){0};
+    mc_status status = begin(&o, a->type, a->cols, diag);
+    return status == MC_OK ? add_up(&o, a->rows, sums, diag) : status;
+}
+
+mc_status mc_reference_gemm24_ordered(const mc_vsparse *a, const mc_dense *b, mc_layout layout,
+                                      mc_gemm_method method, int parts, mc_dense *sums, mc_diag *diag) {
+    mc_vsparse filled = {0};
+    ordered o = {.filled = &filled, .b = b, .layout = layout, .method = method, .parts = parts};
+    *sums = (mc_dense){0};
+    mc_status status = begin(&o, a->type, a->cols, diag);
+    if (status == MC_OK) status = sparse24_fill(a, &filled, diag);
+    if (status == MC_OK && a->rows > 0) o.terms = filled.row_ptr[1];
+    if (status == MC_OK) status = add_up(&o, a->rows, sums, diag);
+    mc_vsparse_free(&filled);
     return status;
 }

@@ -13,6 +13,7 @@ static wgmma_plan plan_of(const gemm_config *c) {
     return (wgmma_plan){.problem = {.lhs.name = c->lhs,
                                     .rhs.name = c->rhs,
                                     .output = {.element = element_of(c->out), .real = form->signs > 0},
+                                    .sparse = c->sparse,
                                     .b_rows = c->b_mn_major,
                                     .align = TILE_CHUNK,
                                     .m = MC_OPEN,
@@ -31,10 +32,10 @@ static wgmma_plan plan_of(const gemm_config *c) {
                         .store = c->direct ? WGMMA_PAIRS : WGMMA_TENSOR,
                         .turns = c->turns,
                         .cluster = c->cluster,
+                        .split = c->split,
                         .span = c->span,
                         .a_registers = c->a_registers,
                         .a_mn_major = c->a_mn_major,
-                        .sparse = c->sparse,
                         .adds = c->adds};
 }
 
@@ -50,6 +51,11 @@ shared_tile gemm_rhs(const gemm_config *c) {
 
 int gemm_out_bytes(const gemm_config *c) { return out_element_bytes(element_of(c->out)); }
 
+int gemm_result_columns(const gemm_config *c) {
+    const wgmma_plan plan = plan_of(c);
+    return wgmma_result_columns(&plan);
+}
+
 int gemm_shared(const gemm_config *c) {
     const wgmma_plan plan = plan_of(c);
     return wgmma_shared_bytes(&plan);
@@ -64,12 +70,13 @@ static void print_entry(const gemm_config *c, const char *name, const mc_builder
     text_add(
         text,
         ".version %d.%d\n.target sm_90a\n.address_size 64\n\n.extern .shared .align %d .b8 room[];\n\n"
-        ".visible .entry %s(\n    .param .u64 c,\n    .param .u64 e,\n    .param .s32 m,\n    .param .s32 "
-        "n,\n"
-        "    .param .s32 k,\n    .param .s32 ldc,\n    .param .align 64 .b8 a_map[128],\n"
+        ".visible .entry %s(\n    .param .u64 c,\n    .param .u64 values,\n    .param .u64 meta,\n"
+        "    .param .s32 m,\n    .param .s32 n,\n    .param .s32 k,\n    .param .s32 ldc,\n    .param .align "
+        "64 .b8 a_map[128],\n"
         "    .param .align 64 .b8 b_map[128],\n    .param .align 64 .b8 c_map[128]\n)\n.reqntid %d, 1, 1\n",
         version / 10, version % 10, TILE_ALIGN, name, gemm_threads(c));
     if (c->cluster) text_add(text, ".reqnctapercluster %d, 1, 1\n", c->cluster);
+    if (c->split) text_add(text, ".reqnctapercluster 1, %d, 1\n", c->split);
     text_add(text, ".maxnreg %d\n", b->launch_registers);
 }
 

@@ -17,8 +17,10 @@ const gemm_config gemm_goldens[] = {
      .b_mn_major = true},
     {"gemm_s8", .lhs = "s8", .rhs = "s8", .sums = "s32", .out = "s32", .tile_m = 128, .tile_n = 128,
      .stages = 4, .consumers = 2},
-    {"gemm_sparse", F16, .out = "f16", .tile_m = 128, .tile_n = 128, .stages = 4, .consumers = 2,
+    {"gemm_sparse", F16, .out = "f16", .tile_m = 128, .tile_n = 128, .stages = 3, .consumers = 2,
      .sparse = true},
+    {"gemm_split", F16, .out = "f16", .tile_m = 128, .tile_n = 16, .stages = 8, .consumers = 1, .split = 4,
+     .direct = true},
 };
 const size_t gemm_golden_count = sizeof gemm_goldens / sizeof *gemm_goldens;
 
@@ -29,6 +31,7 @@ typedef struct kind {
     const char *name, *lhs, *rhs, *sums, *out;
     bool turns, a_registers, a_mn_major, b_mn_major, sparse, adds;
     int span, tile_m, consumers, cluster; /* 0: as the sweep has them */
+    int split;                            /* of tiles of few columns */
 } kind;
 
 static const kind kinds[] = {
@@ -63,11 +66,28 @@ static const kind kinds[] = {
     {"f16_three", "f16", "f16", "f32", "f16", .tile_m = 192, .consumers = 3},
     {"f16_one", "f16", "f16", "f32", "f32", .tile_m = 64, .consumers = 1},
     {"f16_four_blocks", "f16", "f16", "f32", "f16", .cluster = 4},
+    {"f16_split", "f16", "f16", "f32", "f16", .consumers = 1, .split = 4},
+    {"f16_split_two", "f16", "f16", "f32", "f32", .split = 2},
+    {"s8_split", "s8", "s8", "s32", "s32", .consumers = 1, .split = 8},
+    {"e4m3_split", "e4m3", "e5m2", "f32", "f16", .tile_m = 64, .consumers = 1, .split = 8},
+    {"f16_sparse_split", "f16", "f16", "f32", "f16", .consumers = 1, .sparse = true, .split = 4},
+    {"s8_sparse_split", "s8", "s8", "s32", "s32", .sparse = true, .split = 2},
+    {"e4m3_sparse_split", "e4m3", "e4m3", "f32", "f16", .tile_m = 256, .sparse = true, .split = 4},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static const int columns[] = {64, 96, 128, 160, 192, 224, 256};
+static const int few_columns[] = {8, 16, 24, 32, 64, 96, 128};
 enum { COLUMNS = sizeof columns / sizeof *columns, SHARED = 227 << 10 };
+
+/* Few columns, whose C tensor copies may not take. */
+static void split_columns(const kind *of, size_t index, gemm_config *c) {
+    c->tile_n = few_columns[index % COLUMNS];
+    c->split = of->split, c->cluster = 0;
+    c->direct = c->tile_n % 32 != 0;
+    if (c->tile_m > 128 && c->tile_n > 64) c->tile_n = 64;
+    if (c->tile_n == 96) c->split = 2; /* of fewer slices than parts the sums take much room */
+}
 
 /* Tile sizes in every kind; stages and clusters go round. */
 bool gemm_of_sweep(size_t index, gemm_config *c) {
@@ -102,6 +122,7 @@ bool gemm_of_sweep(size_t index, gemm_config *c) {
     if (c->b_mn_major && n % 64) c->tile_n = n - 32;
     if (c->b_mn_major && of->span == 16 && n > 192)
         c->tile_n = 192; /* a copy for each panel: they are many */
+    if (of->split) split_columns(of, index, c);
     while (gemm_shared(c) > SHARED) c->stages--;
     snprintf(name, sizeof name, "%s_%dx%d_s%d%s", of->name, c->tile_m, c->tile_n, c->stages,
              c->cluster == 4 ? "_c4"

@@ -78,7 +78,7 @@ static void run(measure *at) {
     unsigned char maps[3][PTXSIM_TENSOR_MAP_BYTES];
     for (int i = 0; i < 3; i++) ok(at, ptxsim_tensor_map_encode(at->sim, &tensors[i], maps[i]));
 
-    void *params[] = {&c, &none, &at->m, &at->n, &at->k, &at->n, maps[0], maps[1], maps[2]};
+    void *params[] = {&c, &none, &none, &at->m, &at->n, &at->k, &at->n, maps[0], maps[1], maps[2]};
     struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
     ok(at, ptxsim_launch(at->sim, function, (ptxsim_dim3){(unsigned)sharers, 1, 1},

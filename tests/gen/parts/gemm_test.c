@@ -5,6 +5,7 @@
 #include "gemm.h"
 #include "mcrt_internal.h"
 #include "kernels/mutate.h"
+#include "parts/packed24.h"
 #include "parts/tile_store.h"
 #include <stdlib.h>
 
@@ -125,6 +126,51 @@ static matrix compress(const struct element *e, matrix *dense, unsigned char *me
     return sparse;
 }
 
+/* -- Atoms -------------------------------------------------------------------------------------------- */
+
+enum { ZEROS_KEPT = 0x44 }; /* metadata of two groups of zeros */
+
+typedef struct atoms {
+    unsigned char *values, *meta;
+    size_t value_bytes, meta_bytes;
+    uint64_t values_at, meta_at;
+} atoms;
+
+/* Byte AT of ROW's META: those of a row lie side by side, 4 bits a group. */
+static unsigned char meta_byte(const matrix *kept, const unsigned char *meta, int row, int at) {
+    int group = kept->bytes == 4 ? 1 : 2, bytes = kept->columns / group / 2;
+    return row < kept->rows && at < bytes ? meta[row * bytes + at] : ZEROS_KEPT;
+}
+
+static unsigned char value_byte(const matrix *kept, int row, int at) {
+    if (row >= kept->rows || at >= kept->columns * kept->bytes) return 0;
+    return kept->data[(size_t)row * (size_t)kept->ld * (size_t)kept->bytes + (size_t)at];
+}
+
+/* What is KEPT, and its META, in the format packed24. */
+static atoms make_atoms(const matrix *kept, const unsigned char *meta) {
+    int bytes = kept->bytes, meta_row = packed24_meta_row(bytes);
+    int blocks = up(kept->rows, PACKED24_ROWS) / PACKED24_ROWS,
+        steps = up(kept->columns * bytes, PACKED24_ROW_BYTES) / PACKED24_ROW_BYTES;
+    size_t count = (size_t)(blocks * steps + 1);
+    atoms a = {.value_bytes = count * (size_t)packed24_values(),
+               .meta_bytes = count * (size_t)packed24_meta(bytes)};
+    a.values = malloc(a.value_bytes), a.meta = malloc(a.meta_bytes);
+    for (int atom = 0; atom <= blocks * steps; atom++)
+        for (int line = 0; line < PACKED24_ROWS; line++) {
+            int row = atom / steps * PACKED24_ROWS + line, step = atom % steps;
+            unsigned char *values = a.values + atom * packed24_values(),
+                          *places = a.meta + atom * packed24_meta(bytes);
+            for (int at = 0; at < PACKED24_ROW_BYTES; at++)
+                values[packed24_value_place(line, at)] =
+                    value_byte(kept, row, step * PACKED24_ROW_BYTES + at);
+            for (int at = 0; at < meta_row; at++)
+                places[packed24_meta_place(bytes, line, at)] =
+                    meta_byte(kept, meta, row, step * meta_row + at);
+        }
+    return a;
+}
+
 /* -- A launch ----------------------------------------------------------------------------------------- */
 
 typedef struct run {
@@ -134,9 +180,9 @@ typedef struct run {
     mc_diag *diag;
     char what[160];
     matrix a, b; /* a: all of its values, also where the kernel gets the nonzeros */
-    matrix packed;
-    unsigned char *c_data, *meta;
-    uint64_t c_at, meta_at;
+    atoms packed;
+    unsigned char *c_data;
+    uint64_t c_at;
     int ldc;
     const char *text; /* a mutant's; NULL: the kernel itself */
     bool good;
@@ -182,18 +228,18 @@ static mc_tensor_map operand_map(run *r, const matrix *m, shared_tile tile, int 
 
 static bool launch(run *r) {
     const gemm_config *c = r->c;
-    int bytes = gemm_out_bytes(c), span = store_span(c->tile_n, bytes);
-    mc_tensor_map a = operand_map(r, c->sparse ? &r->packed : &r->a, gemm_lhs(c), 1);
+    int bytes = gemm_out_bytes(c), span = store_span(gemm_result_columns(c), bytes);
+    mc_tensor_map a = operand_map(r, &r->a, gemm_lhs(c), 1);
     mc_tensor_map b = operand_map(r, &r->b, gemm_rhs(c), c->cluster);
     mc_tensor_map to =
         map_of(r, r->c_at, bytes, r->p.m, r->p.n, r->ldc, (tensor_box){span / bytes, STORE_ROWS}, span);
-    mc_launch l = {.grid = {(unsigned)r->p.blocks, 1, 1},
+    mc_launch l = {.grid = {(unsigned)r->p.blocks, c->split ? (unsigned)c->split : 1, 1},
                    .block = {(unsigned)gemm_threads(c), 1, 1},
                    .shared_dynamic = (unsigned)gemm_shared(c),
-                   .values = {r->c_at, r->meta_at, (unsigned)r->p.m, (unsigned)r->p.n, (unsigned)r->p.k,
-                              (unsigned)r->ldc},
-                   .maps = {[6] = &a, [7] = &b, [8] = &to},
-                   .count = 9};
+                   .values = {r->c_at, r->packed.values_at, r->packed.meta_at, (unsigned)r->p.m,
+                              (unsigned)r->p.n, (unsigned)r->p.k, (unsigned)r->ldc},
+                   .maps = {[7] = &a, [8] = &b, [9] = &to},
+                   .count = 10};
     char *text = r->text ? strdup(r->text) : gemm_ptx(c, "gemm");
     mc_module *module = NULL;
     CHECK(text, "%s: there is no kernel", r->what);
@@ -249,31 +295,39 @@ static void compare(run *r) {
 
 /* -- Runs --------------------------------------------------------------------------------------------- */
 
+/* Makes A sparse, and packs it. */
+static void pack(run *r, const struct element *e) {
+    unsigned char *meta = calloc((size_t)r->p.m, (size_t)r->p.k / 4 + 1);
+    matrix kept = (e->bytes == 4 ? compress_pairs : compress)(e, &r->a, meta);
+    r->packed = make_atoms(&kept, meta);
+    r->packed.values_at = upload(r, r->packed.values, r->packed.value_bytes);
+    r->packed.meta_at = upload(r, r->packed.meta, r->packed.meta_bytes);
+    free_matrix(&kept);
+    free(meta);
+}
+
 static void make_operands(run *r) {
     const struct element *lhs = element_of(r->c->lhs), *rhs = element_of(r->c->rhs);
     r->a = r->c->a_mn_major ? make_matrix(lhs, r->p.k, r->p.m) : make_matrix(lhs, r->p.m, r->p.k);
     r->b = r->c->b_mn_major ? make_matrix(rhs, r->p.k, r->p.n) : make_matrix(rhs, r->p.n, r->p.k);
-    r->meta = calloc((size_t)r->p.m, (size_t)r->p.k / 4 + 1);
-    if (r->c->sparse) r->packed = (lhs->bytes == 4 ? compress_pairs : compress)(lhs, &r->a, r->meta);
+    if (r->c->sparse) pack(r, lhs);
     r->ldc = up(r->p.n + 3, 16 / gemm_out_bytes(r->c));
     r->c_data = malloc(c_bytes(r));
     memset(r->c_data, POISON, c_bytes(r));
     r->a.at = upload(r, r->a.data, bytes_of(&r->a));
     r->b.at = upload(r, r->b.data, bytes_of(&r->b));
-    r->meta_at = upload(r, r->meta, (size_t)r->p.m * (size_t)(r->p.k / 4 + 1));
-    if (r->c->sparse) r->packed.at = upload(r, r->packed.data, bytes_of(&r->packed));
     r->c_at = upload(r, r->c_data, c_bytes(r));
 }
 
 static void free_operands(run *r) {
-    uint64_t places[] = {r->a.at, r->b.at, r->meta_at, r->packed.at, r->c_at};
+    uint64_t places[] = {r->a.at, r->b.at, r->packed.values_at, r->packed.meta_at, r->c_at};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (places[i]) mc_device_free(r->device, places[i]);
     free_matrix(&r->a);
     free_matrix(&r->b);
-    free_matrix(&r->packed);
+    free(r->packed.values);
+    free(r->packed.meta);
     free(r->c_data);
-    free(r->meta);
 }
 
 /* Whether the kernel, or TEXT in its place, computes what it should. */

@@ -171,6 +171,23 @@ static const struct broken_cluster broken_clusters[] = {
      "fence.proxy.async;\n" SYNC "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%b], "
      "[%mine], 16, [bar];\n",
      2, 2, 1, PTXSIM_ASYNC, 10, 0, 0, "and its mbarrier is in that of rank"},
+    {"a st.async that nobody waited for, but for a barrier of the cluster",
+     INIT RANKS "@%p1 mbarrier.init.shared.b64 [bar], 1; @%p1 fence.mbarrier_init.release.cluster; @%p1 "
+                "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 128;\n" SYNC
+                "mapa.shared::cluster.u32 %r4, bar, %r0;\n"
+                "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%b], %t, [%r4];\n" SYNC
+                "ld.shared.u32 %r2, [%a];\n" SYNC,
+     2, 2, 32, PTXSIM_ASYNC, 14, 0, 0,
+     "shared 0x0, into which a copy is in flight whose mbarrier nobody waited for"},
+    {"a st.async into another block that signals its own mbarrier",
+     RANKS "@%p1 mbarrier.init.shared.b64 [bar], 1; @%p1 fence.mbarrier_init.release.cluster;\n" SYNC
+           "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%b], %t, [bar];\n" SYNC,
+     2, 2, 32, PTXSIM_ASYNC, 10, 0, 0, "and its mbarrier is in that of rank"},
+    {"a misaligned st.async",
+     RANKS "@%p1 mbarrier.init.shared.b64 [bar], 1; @%p1 fence.mbarrier_init.release.cluster;\n" SYNC
+           "mapa.shared::cluster.u32 %r4, bar, %r0;\n"
+           "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%b+4], {%t, %t}, [%r4];\n" SYNC,
+     2, 2, 32, PTXSIM_ALIGN, 11, 0, 0, "a store of 8 bytes to misaligned address 0x4"},
 
     /* right ones */
     {"right: many readers in many blocks, in a loop",

@@ -1,6 +1,6 @@
-/* How long an mma kernel should take. A multiprocessor holds a few thread blocks, which take their stages side
-   by side: the tensor cores multiply for all of them, or shared memory is read, or the copies of all arrive,
-   or each waits for its own. What lies between tiles one thread block does while others multiply. */
+/* How long an mma kernel should take. A multiprocessor holds a few thread blocks, which take their stages
+   side by side: the tensor cores multiply for all of them, or shared memory is read, or the copies of all
+   arrive, or each waits for its own. What lies between tiles one thread block does while others multiply. */
 #include "ops/gemm/costs.h"
 #include "ops/gemm/mma/mma.h"
 #include "ops/gemm/solvers.h"

@@ -1,6 +1,6 @@
 /* The loop over the stages of a tile. Each warp multiplies its rows of A by its columns of B, a step of 32
- * bytes of k at a time: an mma takes as much, whatever the elements are. With a sparse A these are the elements
- * that are kept, and 64 bytes of B. While a step is multiplied the next
+ * bytes of k at a time: an mma takes as much, whatever the elements are. With a sparse A these are the
+ * elements that are kept, and 64 bytes of B. While a step is multiplied the next
  * one's operands come from shared memory by ldmatrix, of the next stage in a stage's last step:
  *
  *   step     0               1               last

@@ -142,7 +142,7 @@ _Static_assert(sizeof(mma_plan) <= MC_PLAN_BYTES, "a plan is made where there ar
 
 static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     mma_plan *plan = out;
-    *plan = (mma_plan){.problem = gemm_problem_of(point, complaints),
+    *plan = (mma_plan){.problem = gemm_problem_of(point, false, complaints),
                        .tile_m = (int)point[F_TILE_M],
                        .tile_n = (int)point[F_TILE_N],
                        .warp_m = (int)point[F_WARP_M],
@@ -247,5 +247,24 @@ const mc_solver gemm_mma = {
     .entry_name = entry_name,
     .estimate = gemm_mma_estimate,
     .computes = gemm_computes,
+    .how = how,
+};
+
+/* -- 2:4 ----------------------------------------------------------------------------------------------- */
+
+static void make_plan24(const int64_t *point, void *out, mc_complaints *complaints) {
+    make_plan(point, out, complaints);
+    complain(complaints, F_METHOD, "\"mma\" has no products by 2:4 matrices yet: \"wgmma\" has");
+}
+
+const mc_solver gemm24_mma = {
+    .name = "mma",
+    .plan = make_plan24,
+    .contract = contract,
+    .facts = facts,
+    .emit = mma_emit,
+    .entry_name = entry_name,
+    .estimate = gemm_mma_estimate,
+    .computes = gemm24_computes,
     .how = how,
 };

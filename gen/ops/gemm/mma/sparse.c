@@ -3,8 +3,8 @@
  *
  *   2 and 4 bytes   a step has a word of each row. Lane 4 g + t passes half t mod 2 of those of rows g and
  *                   g + 8, row g's in the lower half of its register
- *   1 byte          a step has two words of each row. Lane 4 g + t passes word t / 2 of row g + 8 (t mod 2). Of
- *                   rows 8 to 15 of 16 the two steps' words are exchanged, so that no bank is met twice
+ *   1 byte          a step has two words of each row. Lane 4 g + t passes word t / 2 of row g + 8 (t mod 2).
+ *                   Of rows 8 to 15 of 16 the two steps' words are exchanged, so that no bank is met twice
  *
  * (PTX ISA, "Sparse matrix storage" of mma.sp; the selector is 0.) */
 #include "ops/gemm/mma/mma.h"

@@ -2,6 +2,7 @@
    the sums. They share a tile, each with its rows, or take whole tiles in turn. */
 #include "ops/gemm/wgmma/wgmma.h"
 #include "parts/emit.h"
+#include "parts/packed24.h"
 
 typedef struct consumer {
     const wgmma_kernel *g;
@@ -13,32 +14,27 @@ typedef struct consumer {
     role_turns turns;
     mc_reg copies;       /* with turns: stages that the producer filled before this tile's */
     wgmma_metadata meta; /* sparse */
+    sum_exchange parts;  /* split */
 } consumer;
 
-/* Sparse: A's metadata, with the bytes that a stage has of each row. */
-static void begin_metadata(consumer *w) {
+/* Sparse: the metadata of A's rows from ROW on, which lie behind A and B in a stage. */
+static void begin_metadata(consumer *w, mc_reg row) {
+    const wgmma_kernel *g = w->g;
     mc_builder *b = w->b;
     static const char *const names[WARPGROUP_SETS][WARPGROUP_BLOCKS] = {{"meta", "meta_of_below"},
                                                                         {"meta_too", "meta_too_of_below"}};
-    int elements = w->g->lhs.bytes == 4 ? 4 : 8; /* for which a row has a byte */
-    w->meta = (wgmma_metadata){.b = b,
-                               .bytes = w->g->lhs.bytes,
-                               .blocks = w->mma.blocks,
-                               .array = load_array(b, "e"),
-                               .row_bytes = shr_u32(b, "meta_row_bytes", w->g->k, I(log2_of(elements))),
-                               .lane = w->g->roles.lane,
-                               .warp_row = w->g->roles.warp_row};
-    metadata_begin(&w->meta);
+    w->meta = (wgmma_metadata){.b = b, .bytes = g->lhs.bytes, .stage_bytes = wgmma_stage_bytes(g->plan)};
+    mc_reg first = add_s32(b, "meta_tile", g->pipe.first, I(wgmma_meta_at(g->plan)));
+    metadata_begin(&w->meta, first, row, g->roles.warp_row, g->roles.lane);
     for (int set = 0; set < WARPGROUP_SETS; set++)
         for (int block = 0; block < w->mma.blocks; block++)
-            b32_array(b, names[set][block], STAGE_STEPS, w->mma.meta[set][block]);
+            b32_array(b, names[set][block], packed24_words(g->lhs.bytes), w->mma.meta[set][block]);
 }
 
-static void begin_metadata_tile(const consumer *w, mc_reg own_row) {
-    mc_builder *b = w->b;
-    mc_reg last = add_s32(b, "last_row", w->g->m, I(-1));
-    mc_reg row = own_row.id ? add_s32(b, "meta_first", w->tiles.row, own_row) : w->tiles.row;
-    metadata_rows(&w->meta, row, last);
+static void load_metadata(const consumer *w, int set) {
+    note(w->b, "the lane's metadata: the stage before the last one, which read these registers, has ended");
+    for (int block = 0; block < w->mma.blocks; block++)
+        metadata_load(&w->meta, block, w->mma.meta[set][block]);
 }
 
 /* The rows of a tile that a consumer has: with turns all, else its share. Returns none for the first row. */
@@ -58,9 +54,9 @@ static void begin_mma(consumer *w, mc_reg row) {
                              .rhs_at = tile_bytes(&g->lhs),
                              .stage_bytes = wgmma_stage_bytes(plan),
                              .n = plan->tile_n,
-                             .blocks = plan->tile_m / WARPGROUP_ROWS / (plan->turns ? 1 : plan->consumers),
+                             .blocks = wgmma_blocks(plan),
                              .from_registers = plan->a_registers,
-                             .sparse = plan->sparse};
+                             .sparse = plan->problem.sparse};
     warpgroup_begin(&w->mma, g->pipe.first, row, g->roles.warp_row, g->roles.lane);
 }
 
@@ -69,12 +65,11 @@ static void emit_stage(consumer *w, int set) {
     const wgmma_kernel *g = w->g;
     mc_builder *b = w->b;
     mc_label first = set == 0 ? label(b, "STAGE_KEPT") : (mc_label){0};
-    if (g->plan->sparse) metadata_load(&w->meta);
     pipeline_wait(&g->pipe, &w->stage, set ? "FULL_TOO" : "FULL");
-    for (int block = 0; block < w->mma.blocks && g->plan->sparse; block++)
-        metadata_take(&w->meta, block, w->mma.meta[set][block]);
+    if (g->plan->problem.sparse) load_metadata(w, set);
     warpgroup_issue(&w->mma, set);
     warpgroup_next(&w->mma, w->stage.wrap);
+    if (g->plan->problem.sparse) metadata_next(&w->meta, w->stage.wrap);
     warpgroup_wait(&w->mma, 1);
     if (set == 0) EMIT_IF(b, NOT(w->mma.adds), bra, TO(first));
     note(b, "the stage before has been read by now");
@@ -109,6 +104,7 @@ static void begin_turn(consumer *w) {
     note(b, "the stages of this tile, and the turn");
     mc_reg stage = pipeline_seek(&g->pipe, &w->stage, "turn", w->copies);
     warpgroup_seek(&w->mma, stage);
+    if (g->plan->problem.sparse) metadata_seek(&w->meta, stage);
     roles_await_turn(&g->roles, &w->turns);
 }
 
@@ -120,8 +116,25 @@ static void end_turn(consumer *w, mc_reg more) {
     EMIT(b, add_s32, w->copies, w->copies, w->g->k_stages);
 }
 
+/* Split: C is made of the slice that this thread block has of all parts' sums, if it has one. */
+static void emit_slice(consumer *w, mc_reg row) {
+    const sum_exchange *parts = &w->parts;
+    mc_builder *b = w->b;
+    mc_label sent = label(b, "SENT");
+    exchange_send(parts, w->mma.sums);
+    exchange_take(parts, w->mma.sums[0], sent);
+    mc_reg first = add_s32(b, "slice_first_row", row, parts->row);
+    mc_reg column = add_s32(b, "slice_first_column", w->tiles.column, parts->column);
+    wgmma_store_result(&w->result, w->mma.sums[0], first, 0, column);
+    set_label(b, sent);
+}
+
 static void emit_result(consumer *w, mc_reg own_row) {
     mc_reg row = own_row.id ? add_s32(w->b, "first_row", w->tiles.row, own_row) : w->tiles.row;
+    if (wgmma_is_split(w->g->plan)) {
+        emit_slice(w, row);
+        return;
+    }
     for (int block = 0; block < w->mma.blocks; block++)
         wgmma_store_result(&w->result, w->mma.sums[block], row, block * WARPGROUP_ROWS, w->tiles.column);
 }
@@ -129,7 +142,6 @@ static void emit_result(consumer *w, mc_reg own_row) {
 static void emit_tile(consumer *w, mc_reg own_row) {
     const wgmma_kernel *g = w->g;
     mc_builder *b = w->b;
-    if (g->plan->sparse) begin_metadata_tile(w, own_row);
     if (g->plan->turns) begin_turn(w);
     emit_stages(w);
     if (g->plan->turns) end_turn(w, schedule_is_more(&w->tiles, "other_has_tile"));
@@ -148,19 +160,26 @@ static void begin_turns(consumer *w) {
     w->turns = roles_turns(&g->roles, setp_lt(b, "any", block, w->tiles.count));
 }
 
+static void begin_exchange(consumer *w) {
+    exchange_begin(&w->parts);
+    roles_meet_cluster(&w->g->roles);
+}
+
 void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end) {
     mc_builder *b = g->b;
-    consumer w = {.g = g, .b = b};
+    consumer w = {.g = g, .b = b, .parts = g->parts};
     bool turns = g->plan->turns;
     mc_label tile = label(b, "TILE"), done = label(b, "DONE");
     heading(b, turns ? "The consumers: a warpgroup multiplies a tile while the other one stores one"
                      : "The consumers: each warpgroup has its rows of every tile");
+    emit_grid_wait(b, g->plan->overlap != OVERLAP_OFF, "operands");
     w.stage = pipeline_consume(&g->pipe, g->roles.arrives);
     w.tiles = wgmma_schedule(g, turns ? g->roles.warpgroup : (mc_reg){0});
     mc_reg own_row = first_row(g);
     begin_mma(&w, own_row);
     wgmma_begin_result(&w.result, g);
-    if (g->plan->sparse) begin_metadata(&w);
+    if (g->plan->problem.sparse) begin_metadata(&w, own_row);
+    if (wgmma_is_split(g->plan)) begin_exchange(&w);
     if (turns) begin_turns(&w);
     heading(b, "A tile of C");
     set_label(b, tile);

@@ -2,6 +2,24 @@
 #include "ops/gemm/wgmma/wgmma.h"
 #include "parts/emit.h"
 
+/* Split: where the parts' sums come in, behind C on its way; their barriers behind those of the stages. */
+static void place_parts(wgmma_kernel *g) {
+    mc_builder *b = g->b;
+    const wgmma_plan *plan = g->plan;
+    if (!wgmma_is_split(plan)) return;
+    int data = plan->stages * wgmma_stage_bytes(plan) + wgmma_slot_bytes(plan);
+    g->parts = (sum_exchange){.b = b,
+                              .shape = wgmma_exchange(plan),
+                              .real = plan->problem.output.real,
+                              .rank = g->roles.rank,
+                              .thread = g->roles.thread,
+                              .lane = g->roles.lane,
+                              .first_thread = g->roles.first_thread};
+    g->parts.first = add_s32(b, "parts", g->pipe.first, I(data));
+    g->parts.full = add_s32(b, "parts_full", g->pipe.empty, I(plan->stages * PIPELINE_BARRIER_BYTES));
+    exchange_place(&g->parts);
+}
+
 static void begin_pipeline(wgmma_kernel *g) {
     mc_builder *b = g->b;
     const wgmma_plan *plan = g->plan;
@@ -9,13 +27,15 @@ static void begin_pipeline(wgmma_kernel *g) {
     g->pipe = (pipeline){.b = b,
                          .stages = plan->stages,
                          .stage_bytes = wgmma_stage_bytes(plan),
-                         .gap = wgmma_slot_bytes(plan),
+                         .gap = wgmma_slot_bytes(plan) + wgmma_parts_bytes(plan),
                          .consumers = plan->turns ? WARPGROUP_WARPS : wgmma_consumer_warps(plan),
                          .cluster = plan->cluster,
                          .peer = g->roles.peer};
     g->pipe.first = mov_shared(b, "stages", NAME("room"));
     pipeline_place(&g->pipe);
+    place_parts(g);
     EMIT_IF(b, NOT(g->roles.first_thread), bra, TO(ready));
+    if (wgmma_is_split(plan)) exchange_init(&g->parts);
     pipeline_init(&g->pipe);
     set_label(b, ready);
     roles_meet(&g->roles);
@@ -26,23 +46,48 @@ static mc_reg load_size(mc_builder *b, const char *reg, const char *name, int64_
     return fixed == MC_OPEN ? ld_param_s32(b, reg, NAME(name)) : mov_b32(b, reg, I(fixed));
 }
 
+/* Split: the stages of k are dealt out in order, the first parts having one more where they are no multiple.
+   A part has at least one: where k has fewer, that lies behind its end, and has zeros. */
+static void begin_part(wgmma_kernel *g) {
+    mc_builder *b = g->b;
+    int parts = g->plan->split;
+    note(b, "the thread block's part of k, in stages: it lies behind k's end if there are too few");
+    mc_reg all = g->k_stages, each = shr_u32(b, "part_least", all, I(log2_of(parts)));
+    mc_reg more = and_b32(b, "parts_with_more", all, I(parts - 1));
+    mc_reg before = min_s32(b, "more_before", g->roles.rank, more);
+    g->k_all = all;
+    g->k_first = mad_s32(b, "part_first", g->roles.rank, each, before);
+    mc_reg one = setp_lt(b, "part_has_more", g->roles.rank, more);
+    mc_reg stages = carried(b, "part_stages", each);
+    EMIT_IF(b, one, add_s32, stages, stages, I(1));
+    g->k_stages = max_s32(b, "part_k_stages", stages, I(1));
+}
+
 void wgmma_emit(const void *data, mc_builder *b) {
     const wgmma_plan *plan = data;
     const gemm_problem *p = &plan->problem;
     wgmma_kernel g = {.plan = plan, .b = b, .lhs = wgmma_lhs(plan), .rhs = wgmma_rhs(plan)};
-    mc_label producer = label(b, "PRODUCER"), end = label(b, "END");
+    mc_label producer = label(b, "PRODUCER"), end = label(b, "END"),
+             done = wgmma_is_split(plan) ? label(b, "PRODUCER_END") : end;
     shared_dynamic(b, "room", TILE_ALIGN);
+    emit_launch_next(b, plan->overlap);
     heading(b, "Who is who: %d warpgroups that multiply, and one that copies", plan->consumers);
-    g.roles = (warp_roles){.b = b, .consumers = plan->consumers, .cluster = plan->cluster};
+    g.roles = (warp_roles){.b = b,
+                           .consumers = plan->consumers,
+                           .narrow = wgmma_is_narrow(plan),
+                           .cluster = plan->cluster,
+                           .parts = plan->split};
     roles_begin(&g.roles);
     g.m = load_size(b, "m", "m", p->m), g.n = load_size(b, "n", "n", p->n);
     g.k = load_size(b, "k_size", "k", p->k);
     mc_reg k_end = add_s32(b, "k_end", g.k, I(g.rhs.k - 1));
     g.k_stages = shr_u32(b, "k_stages", k_end, I(log2_of(g.rhs.k)));
+    if (wgmma_is_split(plan)) begin_part(&g);
     note(b, "%d stages of A and B, C on its way, and each stage's barriers", plan->stages);
     begin_pipeline(&g);
     roles_produce(&g.roles, producer);
     wgmma_emit_consumer(&g, end);
-    wgmma_emit_producer(&g, producer, end);
+    wgmma_emit_producer(&g, producer, done);
+    roles_producer_end(&g.roles, done);
     roles_end(&g.roles, end);
 }

@@ -1,50 +1,182 @@
 /* The producer of a wgmma kernel: one thread copies tiles of A and B, as far ahead as stages are empty. */
 #include "ops/gemm/wgmma/wgmma.h"
+#include "parts/atom_copy.h"
 #include "parts/emit.h"
+#include "parts/packed24.h"
 #include "parts/tensor_copy.h"
 
-static void emit_copies(const wgmma_kernel *g, const tensor_copy *lhs, const tensor_copy *rhs,
-                        const tile_schedule *s, pipeline_producer *w) {
-    mc_builder *b = g->b;
-    mc_label stage = label(b, "STAGE");
-    mc_reg left = b32(b, "stages_left"), more = pred(b, "more"), a_k = b32(b, "a_k"), k = b32(b, "k");
-    tensor_copy_row(lhs, s->row);
-    tensor_copy_row(rhs, s->column);
-    EMIT(b, mov_b32, left, g->k_stages);
-    EMIT(b, mov_b32, a_k, I(0));
-    EMIT(b, mov_b32, k, I(0));
-    note(b, "the stage is empty; it is full when %d bytes have arrived", wgmma_stage_bytes(g->plan));
-    set_label(b, stage);
-    pipeline_await_empty(&g->pipe, w, "EMPTY");
-    pipeline_expect(&g->pipe, w);
-    tensor_copy_tile(lhs, a_k, w->to, w->full);
-    tensor_copy_tile(rhs, k, w->to, w->full);
-    pipeline_filled(&g->pipe, w);
-    EMIT(b, add_s32, a_k, a_k, I(g->lhs.k));
-    EMIT(b, add_s32, k, k, I(g->rhs.k));
-    EMIT(b, add_s32, left, left, I(-1));
-    EMIT(b, setp_gt, more, left, I(0));
-    EMIT_IF(b, more, bra, TO(stage));
+/* The first element of k, of which a stage has STEP. */
+static void begin_k(const wgmma_kernel *g, mc_reg k, int step) {
+    if (wgmma_is_split(g->plan)) EMIT(g->b, mul_s32, k, g->k_first, I(step));
+    else EMIT(g->b, mov_b32, k, I(0));
 }
 
-void wgmma_emit_producer(const wgmma_kernel *g, mc_label producer, mc_label end) {
+/* A producer's place: in its tile, and in the pipeline. */
+typedef struct producer {
+    const wgmma_kernel *g;
+    mc_builder *b;
+    tensor_copy lhs, rhs;
+    atom_copy values, meta; /* sparse: A, in the place of lhs */
+    tile_schedule tiles;
+    pipeline_producer stage;
+    mc_reg left, a_k, k; /* stages of the tile that are still to be copied, and where the next one is */
+    mc_reg last;         /* sparse: the last row block */
+    mc_reg more;         /* scratch */
+    mc_reg block, atom;  /* sparse: scratch */
+} producer;
+
+/* -- A: a tile by tensor copies, or, sparse, atoms ------------------------------------------------------ */
+
+static void begin_atoms(producer *p) {
+    const wgmma_kernel *g = p->g;
+    mc_builder *b = p->b;
+    const atom_copy all = {
+        .b = b, .blocks = g->plan->tile_m / PACKED24_ROWS, .once = g->plan->once, .first = g->k_first};
+    p->values = p->meta = all;
+    p->values.name = p->values.param = "values", p->values.bytes = packed24_values();
+    p->meta.name = p->meta.param = "meta", p->meta.bytes = packed24_meta(g->lhs.bytes);
+    p->meta.at = wgmma_meta_at(g->plan);
+    atom_copy_begin(&p->values);
+    atom_copy_begin(&p->meta);
+    mc_reg end = add_s32(b, "last_row", g->m, I(-1));
+    p->last = shr_u32(b, "last_block", end, I(log2_of(PACKED24_ROWS)));
+    p->block = b32(b, "row_block"), p->atom = b32(b, "atom");
+}
+
+static void begin_a(producer *p) {
+    const wgmma_kernel *g = p->g;
+    p->lhs = (tensor_copy){.b = p->b, .name = "a", .param = "a_map", .tile = &g->lhs, .once = g->plan->once};
+    if (g->plan->problem.sparse) begin_atoms(p);
+    else tensor_copy_begin(&p->lhs);
+}
+
+static void begin_tile_of_a(const producer *p) {
+    const wgmma_kernel *g = p->g;
+    if (!g->plan->problem.sparse) {
+        tensor_copy_row(&p->lhs, p->tiles.row);
+        begin_k(g, p->a_k, g->lhs.k);
+        return;
+    }
+    mc_reg steps = wgmma_is_split(g->plan) ? g->k_all : g->k_stages;
+    EMIT(p->b, shr_u32, p->block, p->tiles.row, I(log2_of(PACKED24_ROWS)));
+    atom_copy_row(&p->values, p->block, steps, p->last, p->atom);
+    atom_copy_row(&p->meta, p->block, steps, p->last, p->atom);
+}
+
+static void copy_a(const producer *p) {
+    if (!p->g->plan->problem.sparse) {
+        tensor_copy_tile(&p->lhs, p->a_k, p->stage.to, p->stage.full);
+        return;
+    }
+    atom_copy_step(&p->values, p->stage.to, p->stage.full);
+    atom_copy_step(&p->meta, p->stage.to, p->stage.full);
+}
+
+/* -- All of it ------------------------------------------------------------------------------------------ */
+
+static producer begin_producer(const wgmma_kernel *g) {
     mc_builder *b = g->b;
+    producer p = {.g = g, .b = b};
+    p.rhs = (tensor_copy){.b = b,
+                          .name = "b",
+                          .param = "b_map",
+                          .tile = &g->rhs,
+                          .at = tile_bytes(&g->lhs),
+                          .sharers = g->plan->cluster,
+                          .rank = g->roles.rank};
+    begin_a(&p);
+    tensor_copy_begin(&p.rhs);
+    p.stage = pipeline_produce(&g->pipe);
+    p.tiles = wgmma_schedule(g, (mc_reg){0});
+    return p;
+}
+
+static void declare_place(producer *p) {
+    mc_builder *b = p->b;
+    p->left = b32(b, "stages_left"), p->more = pred(b, "more"), p->k = b32(b, "k");
+    if (!p->g->plan->problem.sparse) p->a_k = b32(b, "a_k");
+}
+
+static void begin_tile(const producer *p) {
+    const wgmma_kernel *g = p->g;
+    begin_tile_of_a(p);
+    tensor_copy_row(&p->rhs, p->tiles.column);
+    EMIT(p->b, mov_b32, p->left, g->k_stages);
+    begin_k(g, p->k, g->rhs.k);
+}
+
+/* Goes on to the next stage, and to LOOP if COUNT, which becomes less, says that there is one. */
+static void next_stage(const producer *p, mc_reg count, bool of_a, bool of_b, mc_label loop) {
+    mc_builder *b = p->b;
+    pipeline_filled(&p->g->pipe, &p->stage);
+    if (of_a && p->a_k.id) EMIT(b, add_s32, p->a_k, p->a_k, I(p->g->lhs.k));
+    if (of_b) EMIT(b, add_s32, p->k, p->k, I(p->g->rhs.k));
+    EMIT(b, add_s32, count, count, I(-1));
+    EMIT(b, setp_gt, p->more, count, I(0));
+    EMIT_IF(b, p->more, bra, TO(loop));
+}
+
+static void emit_copies(const producer *p, mc_label stage) {
+    const wgmma_kernel *g = p->g;
+    mc_builder *b = p->b;
+    note(b, "the stage is empty; it is full when %d bytes have arrived", wgmma_stage_bytes(g->plan));
+    set_label(b, stage);
+    pipeline_await_empty(&g->pipe, &p->stage, "EMPTY");
+    pipeline_expect(&g->pipe, &p->stage);
+    copy_a(p);
+    tensor_copy_tile(&p->rhs, p->k, p->stage.to, p->stage.full);
+    next_stage(p, p->left, true, true, stage);
+}
+
+/* The first tile's first stages: A before the kernel ahead has ended, B behind that. All stages are empty. */
+static void emit_early(const producer *p, mc_label end, mc_label stage, mc_label next) {
+    const wgmma_kernel *g = p->g;
+    const pipeline *pipe = &g->pipe;
+    mc_builder *b = p->b;
+    mc_label a_stage = label(b, "EARLY_A"), b_stage = label(b, "EARLY_B");
+    schedule_take(&p->tiles, end);
+    begin_tile(p);
+    note(b, "as much of A as there are stages for, which nothing ahead may be writing");
+    mc_reg early = min_s32(b, "early_stages", p->left, I(pipe->stages)), count = carried(b, "early", early);
+    set_label(b, a_stage);
+    pipeline_expect(pipe, &p->stage);
+    copy_a(p);
+    next_stage(p, count, true, false, a_stage);
+    emit_grid_wait(b, true, "B");
+    note(b, "B's part of the same stages");
+    EMIT(b, mov_b32, p->stage.to, pipe->first);
+    EMIT(b, mov_b32, p->stage.full, pipe->full);
+    EMIT(b, mov_b32, p->stage.empty, pipe->empty);
+    EMIT(b, mov_b32, p->stage.parity, I(1));
+    EMIT(b, mov_b32, count, early);
+    set_label(b, b_stage);
+    tensor_copy_tile(&p->rhs, p->k, p->stage.to, p->stage.full);
+    next_stage(p, count, false, true, b_stage);
+    EMIT(b, sub_s32, p->left, p->left, early);
+    EMIT(b, setp_gt, p->more, p->left, I(0));
+    EMIT_IF(b, p->more, bra, TO(stage));
+    EMIT(b, bra, TO(next));
+}
+
+void wgmma_emit_producer(const wgmma_kernel *g, mc_label producer_label, mc_label end) {
+    mc_builder *b = g->b;
+    bool early = g->plan->early;
     heading(b,
             "The producer: one thread copies what the consumers multiply, as far ahead as stages are empty");
     b->prefix = "load_";
-    roles_producer(&g->roles, producer, end);
+    roles_producer(&g->roles, producer_label, end);
     mc_label tile = label(b, "TILE");
-    tensor_copy lhs = {.b = b, .name = "a", .param = "a_map", .tile = &g->lhs};
-    tensor_copy rhs = {.b = b, .name = "b", .param = "b_map", .tile = &g->rhs, .at = tile_bytes(&g->lhs)};
-    rhs.sharers = g->plan->cluster, rhs.rank = g->roles.rank;
-    tensor_copy_begin(&lhs);
-    tensor_copy_begin(&rhs);
-    pipeline_producer w = pipeline_produce(&g->pipe);
-    tile_schedule s = wgmma_schedule(g, (mc_reg){0});
+    producer p = begin_producer(g);
+    mc_label stage = label(b, "STAGE"), next = early ? label(b, "NEXT_TILE") : (mc_label){0};
+    if (early) declare_place(&p), emit_early(&p, end, stage, next);
+    else emit_grid_wait(b, g->plan->overlap != OVERLAP_OFF, "A or B");
     set_label(b, tile);
-    schedule_take(&s, end);
-    emit_copies(g, &lhs, &rhs, &s, &w);
-    schedule_next(&s);
+    schedule_take(&p.tiles, end);
+    if (!early) declare_place(&p);
+    begin_tile(&p);
+    emit_copies(&p, stage);
+    if (early) set_label(b, next);
+    schedule_next(&p.tiles);
     EMIT(b, bra, TO(tile));
     b->prefix = NULL;
 }

@@ -16,10 +16,10 @@ static void begin_store(wgmma_result *r) {
     const wgmma_plan *plan = g->plan;
     r->store = (tile_store){.b = r->b,
                             .param = "c_map",
-                            .columns = plan->tile_n,
+                            .columns = wgmma_result_columns(plan),
                             .bytes = out_element_bytes(plan->problem.output.element),
                             .adds = plan->adds,
-                            .slots = WGMMA_SLOTS,
+                            .slots = wgmma_slots(g->plan),
                             .warp = g->roles.warp,
                             .lane = g->roles.lane,
                             .warp_row = g->roles.warp_row};
@@ -155,7 +155,7 @@ static void make_rows(wgmma_result *r, const mc_reg *sums, mc_reg row, int offse
     note(r->b, "what the output makes of the sums");
     if (r->col.id) EMIT(r->b, add_s32, r->col, column, r->pair);
     place_rows(r, row, offset);
-    for (int octet = 0; octet < r->g->plan->tile_n / OCTET; octet++) make_octet(r, sums, octet);
+    for (int octet = 0; octet < wgmma_result_columns(r->g->plan) / OCTET; octet++) make_octet(r, sums, octet);
 }
 
 /* The registers that have two elements each, of those that have sums. */
@@ -169,7 +169,7 @@ void wgmma_store_result(wgmma_result *r, const mc_reg *sums, mc_reg row, int off
     if (!halves) make_rows(r, sums, row, offset, column);
     if (is_direct(r->g)) return;
     if (!halves && r->store.bytes != WORD) {
-        take_pairs(sums, r->g->plan->tile_n / OCTET * HALVES * RUN, pairs);
+        take_pairs(sums, wgmma_result_columns(r->g->plan) / OCTET * HALVES * RUN, pairs);
         sums = pairs;
     }
     store_tile(&r->store, sums, row, offset, column);

@@ -55,8 +55,17 @@ static void check_tile(wgmma_plan *plan, mc_complaints *complaints) {
                  blocks * WARPGROUP_ROWS, plan->tile_n, most);
 }
 
+static void check_split(wgmma_plan *plan, mc_complaints *complaints) {
+    if (wgmma_is_split(plan) && plan->turns)
+        complain(complaints, F_SPLIT, "%d: consumers that take turns have no parts of k", plan->split);
+    if (plan->turns) plan->split = 1;
+}
+
 static void check_store(wgmma_plan *plan, mc_complaints *complaints) {
-    int bytes = out_bytes_of(plan);
+    int bytes = out_bytes_of(plan), columns = wgmma_store_columns(plan);
+    if (plan->tile_n % columns)
+        complain(complaints, F_TILE_N, "%d: store = \"tensor\" wants a multiple of %d columns of %s",
+                 plan->tile_n, columns, out_element_name(plan->problem.output.element));
     if (plan->store == WGMMA_TENSOR && bytes != 2 && bytes != WORD)
         complain(complaints, F_STORE,
                  "\"tensor\" stores f16, bf16, f32 and s32: out = \"%s\" wants \"pairs\"",
@@ -104,21 +113,36 @@ static void check_room(const int64_t *point, const wgmma_plan *plan, mc_complain
 
 _Static_assert(sizeof(wgmma_plan) <= MC_PLAN_BYTES, "a plan is made where there are MC_PLAN_BYTES");
 
-static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
-    wgmma_plan *plan = out;
-    *plan = (wgmma_plan){.problem = gemm_problem_of(point, complaints),
+static void make_plan_of(const int64_t *point, bool sparse, wgmma_plan *plan, mc_complaints *complaints) {
+    *plan = (wgmma_plan){.problem = gemm_problem_of(point, sparse, complaints),
                          .tile_m = (int)point[F_TILE_M],
                          .tile_n = (int)point[F_TILE_N],
                          .stages = (int)point[F_STAGES],
                          .consumers = (int)point[F_CONSUMERS],
                          .turns = point[F_TURNS] != 0,
                          .store = (wgmma_store)point[F_STORE],
-                         .group = (int)point[F_GROUP]};
+                         .group = (int)point[F_GROUP],
+                         .split = (int)point[F_SPLIT],
+                         .overlap = (family_overlap)point[F_OVERLAP],
+                         .early = point[F_EARLY] != 0,
+                         .once = point[F_ONCE] != 0};
+    check_overlap(point, F_OVERLAP, complaints);
+    if (plan->early && plan->overlap == OVERLAP_OFF)
+        complain(complaints, F_EARLY, "without overlap the kernel ahead has always ended");
     check_types(point, plan, complaints);
     check_tile(plan, complaints);
+    check_split(plan, complaints);
     check_store(plan, complaints);
     check_fixed(plan, complaints);
     check_room(point, plan, complaints);
+}
+
+static void make_plan(const int64_t *point, void *plan, mc_complaints *complaints) {
+    make_plan_of(point, false, plan, complaints);
+}
+
+static void make_plan24(const int64_t *point, void *plan, mc_complaints *complaints) {
+    make_plan_of(point, true, plan, complaints);
 }
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
@@ -143,7 +167,7 @@ static void add_operand_map(const wgmma_plan *plan, bool is_b, mc_contract *c) {
 }
 
 static void add_c_map(const wgmma_plan *plan, mc_contract *c) {
-    int bytes = tensor_bytes_of(plan), span = store_span(plan->tile_n, bytes);
+    int bytes = tensor_bytes_of(plan), span = store_span(wgmma_result_columns(plan), bytes);
     const mc_map_param map = {.param = "c_map",
                               .array = "c",
                               .type = "out",
@@ -181,7 +205,8 @@ static void contract(const void *data, mc_contract *c) {
     else out_add_dense(&p->output, p->c_doc, (unsigned)p->align, c);
     out_add_residual(&p->output, false, (unsigned)p->align, c);
     gemm_add_shapes(p, !tensor, c);
-    add_operand_map(plan, false, c);
+    if (p->sparse) gemm_add_packed(c);
+    else add_operand_map(plan, false, c);
     add_operand_map(plan, true, c);
     if (tensor) add_c_map(plan, c);
     add_c_shapes(plan, c);
@@ -189,8 +214,11 @@ static void contract(const void *data, mc_contract *c) {
     c->shared_dynamic = (unsigned)wgmma_shared_bytes(plan);
     c->grid[0] = (mc_grid_axis){"m", plan->tile_m};
     c->columns = (mc_grid_axis){"n", plan->tile_n};
-    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
+    c->grid[1] = (mc_grid_axis){NULL, plan->split};
+    c->grid[2] = (mc_grid_axis){NULL, 1};
+    if (wgmma_is_split(plan)) c->cluster[0] = c->cluster[2] = 1, c->cluster[1] = (unsigned)plan->split;
     c->turn_k = INT32_MAX;
+    c->overlap = plan->overlap != OVERLAP_OFF;
     c->block[0] = (unsigned)roles_threads(plan->consumers);
     c->block[1] = c->block[2] = 1;
 }
@@ -204,6 +232,8 @@ static void facts(const void *data, mc_facts *facts) {
     add_fact(facts, "stage_k", rhs.k, "of k, a stage");
     add_fact(facts, "stage_bytes", wgmma_stage_bytes(plan), "of A and B, a stage");
     add_fact(facts, "stages", plan->stages, "in shared memory");
+    if (wgmma_is_split(plan))
+        add_fact(facts, "split", plan->split, "thread blocks a tile, each with a part of k");
 }
 
 /* -- Solver ------------------------------------------------------------------------------------------- */
@@ -212,13 +242,40 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     static const char *const stores[] = {"", "_pairs", "_single"};
     const wgmma_plan *plan = data;
     size_t length = gemm_entry_name(&plan->problem, name);
-    snprintf(name + length, MC_MAX_ENTRY - length, "_%dx%d_s%d_w%d%s%s%s", plan->tile_m, plan->tile_n,
-             plan->stages, plan->consumers, plan->turns ? "_turns" : "", stores[plan->store],
-             plan->problem.b_rows ? "_rows" : "");
+    length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_%dx%d_s%d_w%d%s%s%s", plan->tile_m,
+                               plan->tile_n, plan->stages, plan->consumers, plan->turns ? "_turns" : "",
+                               stores[plan->store], plan->problem.b_rows ? "_rows" : "");
+    if (wgmma_is_split(plan)) snprintf(name + length, MC_MAX_ENTRY - length, "_k%d", plan->split);
+}
+
+static const char *how24(const void *data) {
+    const wgmma_plan *plan = data;
+    if (wgmma_is_split(plan))
+        return "The thread blocks of a cluster share a tile of C: each multiplies a part of k, and their "
+               "sums\n"
+               "are added up, from the first part on, in the cluster's shared memory, each thread block a\n"
+               "slice of the tile. One thread copies atoms of A with their metadata, and tiles of B, into\n"
+               "stages ahead of the warpgroups that multiply them by wgmma.sp. Thread blocks stay, and take\n"
+               "tiles in turn.";
+    return plan->turns
+               ? "One thread copies atoms of A with their metadata, and tiles of B, into stages in shared\n"
+                 "memory, ahead of two warpgroups. These take tiles of C in turn: one multiplies by "
+                 "wgmma.sp\n"
+                 "while the other one stores."
+               : "One thread copies atoms of A with their metadata, and tiles of B, into stages in shared\n"
+                 "memory, ahead of the warpgroups that multiply them by wgmma.sp, each its rows of a tile "
+                 "of\n"
+                 "C. Thread blocks stay, and take tiles in turn.";
 }
 
 static const char *how(const void *data) {
     const wgmma_plan *plan = data;
+    if (wgmma_is_split(plan))
+        return "The thread blocks of a cluster share a tile of C: each multiplies a part of k, and their "
+               "sums\n"
+               "are added up, from the first part on, in the cluster's shared memory, each thread block a\n"
+               "slice of the tile. One thread copies tiles of A and B into stages ahead of the warpgroups\n"
+               "that multiply them by wgmma. Thread blocks stay, and take tiles in turn.";
     return plan->turns
                ? "One thread copies tiles of A and B into stages in shared memory, ahead of two warpgroups.\n"
                  "These take tiles of C in turn: one multiplies by wgmma while the other one stores."
@@ -237,4 +294,16 @@ const mc_solver gemm_wgmma = {
     .estimate = gemm_wgmma_estimate,
     .computes = gemm_computes,
     .how = how,
+};
+
+const mc_solver gemm24_wgmma = {
+    .name = "wgmma",
+    .plan = make_plan24,
+    .contract = contract,
+    .facts = facts,
+    .emit = wgmma_emit,
+    .entry_name = entry_name,
+    .estimate = gemm_wgmma_estimate,
+    .computes = gemm24_computes,
+    .how = how24,
 };

@@ -5,6 +5,7 @@
 #define MC_GEMM_WGMMA_H
 
 #include "ops/gemm/problem.h"
+#include "parts/exchange.h"
 #include "parts/metadata.h"
 #include "parts/pipeline.h"
 #include "parts/roles.h"
@@ -16,31 +17,52 @@
 /* In the order of the words of `store`. */
 typedef enum wgmma_store { WGMMA_TENSOR, WGMMA_PAIRS, WGMMA_SINGLE } wgmma_store;
 
-enum { WGMMA_STAGE_BYTES = 128, WGMMA_SLOTS = 2 }; /* bytes of a row of A that a stage has; slots of a warp */
+enum { WGMMA_STAGE_BYTES = 128 }; /* of a row of A, that a stage has */
 
 typedef struct wgmma_plan {
     gemm_problem problem;
     const wgmma_form *form;
     int tile_m, tile_n; /* with turns of a consumer */
     int stages, consumers, group;
+    int split; /* thread blocks of a cluster that share a tile, each with a part of k; 0 and 1: none do */
     wgmma_store store;
     bool turns;
+    family_overlap overlap;
+    bool early; /* with overlap: A's first stages are copied before the kernel ahead has ended */
+    bool once;  /* A is read once, and leaves L2 first */
     /* What no field of the operator says: the parts' tests do (tests/gen/parts). */
     int cluster;      /* thread blocks one below the other, which share B; 0: there is none */
     int span;         /* of the swizzle of A and B: 64, 32, 16 for none; 0: 128 */
     bool a_registers; /* A goes through registers */
     bool a_mn_major;  /* A lies as [k][m] */
-    bool sparse;      /* A is 2:4 sparse: [m][k / 2], with metadata [m][k / 8] bytes, the array e */
     bool adds;        /* C += A B, store WGMMA_TENSOR */
 } wgmma_plan;
 
 shared_tile wgmma_lhs(const wgmma_plan *plan);
 shared_tile wgmma_rhs(const wgmma_plan *plan);
 int wgmma_stage_bytes(const wgmma_plan *plan);
-/* Bytes of shared memory: of C on its way, of all. */
+/* Where a stage has the metadata of a sparse A: behind A and B. */
+int wgmma_meta_at(const wgmma_plan *plan);
+/* Slots that each warp has for C on its way, with WGMMA_TENSOR; bytes of shared memory: of all slots, of
+   the parts' sums on their way, of all. */
+int wgmma_slots(const wgmma_plan *plan);
 int wgmma_slot_bytes(const wgmma_plan *plan);
+int wgmma_parts_bytes(const wgmma_plan *plan);
 int wgmma_shared_bytes(const wgmma_plan *plan);
 static inline int wgmma_consumer_warps(const wgmma_plan *plan) { return plan->consumers * WARPGROUP_WARPS; }
+static inline bool wgmma_is_split(const wgmma_plan *plan) { return plan->split > 1; }
+/* Blocks of 64 rows that a consumer has. */
+static inline int wgmma_blocks(const wgmma_plan *plan) {
+    return plan->tile_m / WARPGROUP_ROWS / (plan->turns ? 1 : plan->consumers);
+}
+/* Whether so few sums are a thread's that two thread blocks find room in a multiprocessor. */
+bool wgmma_is_narrow(const wgmma_plan *plan);
+/* The fewest columns that tensor copies of C take, which is what a tile's are a multiple of. */
+int wgmma_store_columns(const wgmma_plan *plan);
+/* Split: how the thread blocks share a tile's sums. */
+exchange_shape wgmma_exchange(const wgmma_plan *plan);
+/* Columns that a thread block makes C of at a time: the tile's, or a slice's. */
+int wgmma_result_columns(const wgmma_plan *plan);
 /* Columns of the residual that a load takes: 1 or 2. */
 int wgmma_residual_load(const wgmma_plan *plan);
 /* Whether a register of sums has two f16. */
@@ -54,7 +76,9 @@ typedef struct wgmma_kernel {
     shared_tile lhs, rhs;
     warp_roles roles;
     pipeline pipe;
-    mc_reg m, n, k, k_stages; /* of C and A; how many stages k takes */
+    mc_reg m, n, k, k_stages; /* of C and A; how many stages k takes, or the thread block's part of it */
+    mc_reg k_first, k_all;    /* split: the part's first stage; how many stages k takes */
+    sum_exchange parts;       /* split */
 } wgmma_kernel;
 
 void wgmma_emit(const void *plan, mc_builder *b);

@@ -1,0 +1,24 @@
+#include <string.h>
+#include "peers.h"
+
+/* Whether NAME has the first LENGTH letters of TEXT in it. */
+static bool has_text(const char *name, const char *text, size_t length) {
+    for (; strlen(name) >= length; name++)
+        if (strncmp(name, text, length) == 0) return length > 0;
+    return false;
+}
+
+bool peer_is_named(const char *list, const char *name) {
+    if (list == NULL) return true;
+    while (*list != '\0') {
+        size_t length = strcspn(list, ",");
+        if (has_text(name, list, length)) return true;
+        list += length + (list[length] == ',');
+    }
+    return false;
+}
+
+bool peer_is_own(const peer_problem *p, mc_type a, mc_type b, mc_type result, unsigned results) {
+    if (a != p->lhs || b != p->rhs) return false;
+    return (p->outs & results) == 0 || (p->outs & 1u << result) != 0;
+}

@@ -1,0 +1,113 @@
+#include "parts/exchange.h"
+#include "parts/emit.h"
+#include "parts/fragment.h"
+#include "parts/pipeline.h"
+#include <stdio.h>
+
+enum { OCTET_SUMS = 4, OCTET_COLUMNS = 8 };
+
+/* -- Shape -------------------------------------------------------------------------------------------- */
+
+/* A block of rows is cut into halves of its columns as long as there is a thread block for each. */
+exchange_shape exchange_shape_of(int parts, int consumers, int blocks, int octets, int least) {
+    exchange_shape s = {parts, consumers * WARPGROUP, blocks, octets, octets};
+    while (2 * exchange_slices(&s) <= parts && s.slice_octets % (2 * least) == 0) s.slice_octets /= 2;
+    return s;
+}
+
+/* -- Begin -------------------------------------------------------------------------------------------- */
+
+void exchange_place(sum_exchange *e) {
+    e->empty = add_s32(e->b, "parts_empty", e->full, I(PIPELINE_BARRIER_BYTES));
+}
+
+void exchange_init(const sum_exchange *e) {
+    mc_builder *b = e->b;
+    int warps = e->shape.threads / MC_WARP;
+    EMIT(b, mbarrier_init, AT(e->full, 0), I(1));
+    EMIT(b, mbarrier_init, AT(e->empty, 0), I(warps * exchange_slices(&e->shape)));
+}
+
+/* Which slice is the thread block's. Slices go by columns in a block of rows. */
+static void begin_slice(sum_exchange *e) {
+    mc_builder *b = e->b;
+    int columns = e->shape.octets / e->shape.slice_octets;
+    mc_reg across = and_b32(b, "slice_across", e->rank, I(columns - 1));
+    mc_reg down = shr_u32(b, "slice_down", e->rank, I(log2_of(columns)));
+    e->row = mul_s32(b, "slice_row", down, I(WARPGROUP_ROWS));
+    e->column = mul_s32(b, "slice_column", across, I(e->shape.slice_octets * OCTET_COLUMNS));
+    e->takes = setp_lt(b, "takes_slice", e->rank, I(exchange_slices(&e->shape)));
+    e->expects = setp_lt_and(b, "expects_slice", e->rank, I(exchange_slices(&e->shape)), e->first_thread);
+}
+
+void exchange_begin(sum_exchange *e) {
+    mc_builder *b = e->b;
+    note(b,
+         "the slice of a tile that this thread block finishes, and where its threads' sums come in and go");
+    begin_slice(e);
+    e->in = mad_s32(b, "parts_in", e->thread, I(OCTET_BYTES), e->first);
+    e->own = mad_s32(b, "part_out", e->rank, I(exchange_part_bytes(&e->shape)), e->in);
+    e->tells = setp_lt(b, "tells_read", e->lane, I(e->shape.parts));
+    mc_reg peer = and_b32(b, "read_peer", e->lane, I(e->shape.parts - 1));
+    e->teller = mapa(b, "parts_empty_there", e->empty, peer);
+    e->phase = carried(b, "parts_phase", I(1));
+    e->passed = pred(b, "parts_passed"), e->state = b64(b, "parts_state");
+    b32_array(b, "part", OCTET_SUMS, e->part);
+}
+
+/* -- A tile ------------------------------------------------------------------------------------------- */
+
+/* Sends slice SLICE to the thread block that finishes it. */
+static void send_slice(const sum_exchange *e, int slice, const mc_reg sums[WARPGROUP_BLOCKS][WGMMA_SUMS]) {
+    mc_builder *b = e->b;
+    int octets = e->shape.slice_octets, across = e->shape.octets / octets;
+    const mc_reg *from = &sums[slice / across][slice % across * octets * OCTET_SUMS];
+    char name[MC_MAX_NAME];
+    snprintf(name, sizeof name, "part_to%d", slice);
+    mc_reg to = mapa(b, name, e->own, I(slice));
+    snprintf(name, sizeof name, "full_of%d", slice);
+    mc_reg full = mapa(b, name, e->full, I(slice));
+    for (int o = 0; o < octets; o++)
+        EMIT(b, st_async_v4, AT(to, o * e->shape.threads * OCTET_BYTES), V4(from + o * OCTET_SUMS),
+             AT(full, 0));
+}
+
+void exchange_send(const sum_exchange *e, const mc_reg sums[WARPGROUP_BLOCKS][WGMMA_SUMS]) {
+    mc_builder *b = e->b;
+    int slices = exchange_slices(&e->shape);
+    note(b, "this part's sums go to the %d thread blocks that finish a slice each, once what they were sent",
+         slices);
+    note(b, "for the tile before was read");
+    pipeline_await(b, "PARTS_EMPTY", e->passed, e->empty, e->phase);
+    EMIT(b, xor_b32, e->phase, e->phase, I(1));
+    EMIT_IF(b, e->expects, mbarrier_expect, e->state, AT(e->full, 0), I(exchange_bytes(&e->shape)));
+    for (int slice = 0; slice < slices; slice++) send_slice(e, slice, sums);
+}
+
+/* Adds the four sums of a part; floats are rounded to nearest. */
+static void add_part(const sum_exchange *e, const mc_reg *sums) {
+    for (int i = 0; i < OCTET_SUMS; i++)
+        if (e->real) EMIT(e->b, add_f32, sums[i], sums[i], e->part[i]);
+        else EMIT(e->b, add_s32, sums[i], sums[i], e->part[i]);
+}
+
+static void take_octet(const sum_exchange *e, int octet, const mc_reg *sums) {
+    int at = octet * e->shape.threads * OCTET_BYTES, step = exchange_part_bytes(&e->shape);
+    EMIT(e->b, lds_v4, V4(sums), AT(e->in, at));
+    for (int part = 1; part < e->shape.parts; part++) {
+        EMIT(e->b, lds_v4, V4(e->part), AT(e->in, at + part * step));
+        add_part(e, sums);
+    }
+}
+
+/* A warp has read what came in when all of its lanes have: then it tells all who send. */
+void exchange_take(const sum_exchange *e, const mc_reg *sums, mc_label next) {
+    mc_builder *b = e->b;
+    EMIT_IF(b, NOT(e->takes), bra, TO(next));
+    note(b, "the slice's sums of all %d parts are there: they are added up from part 0 on", e->shape.parts);
+    pipeline_await(b, "PARTS_FULL", e->passed, e->full, e->phase);
+    for (int o = 0; o < e->shape.slice_octets; o++) take_octet(e, o, sums + o * OCTET_SUMS);
+    note(b, "they were read: every thread block may send again");
+    EMIT(b, bar_warp_sync, H(0xffffffff));
+    EMIT_IF(b, e->tells, mbarrier_arrive_cluster, AT(e->teller, 0));
+}

@@ -1,0 +1,172 @@
+/* packed24: a 2:4 matrix in atoms, as kernels copy them to shared memory (gen/parts/packed24.h). */
+#include <inttypes.h>
+#include <string.h>
+#include "base/element.h"
+#include "base/memory.h"
+#include "formats/format.h"
+#include "formats/stride.h"
+#include "matrix/sparse24_groups.h"
+#include "parts/packed24.h"
+
+extern const packed_format format_packed24;
+
+enum { CODE_FILL = 0x44, SWIZZLE_ROWS = 8 };
+
+/* The sizes of a matrix's atoms. */
+typedef struct atoms {
+    int bytes; /* of an element */
+    int kept;  /* elements of a row in an atom */
+    int64_t blocks, steps;
+} atoms;
+
+static int64_t ceil_of(int64_t count, int64_t each) { return count / each + (count % each != 0); }
+
+static atoms atoms_of(mc_type type, int64_t rows, int64_t cols) {
+    int bytes = (int)mc_type_bytes(type);
+    return (atoms){.bytes = bytes,
+                   .kept = PACKED24_ROW_BYTES / bytes,
+                   .blocks = ceil_of(rows, PACKED24_ROWS),
+                   .steps = ceil_of(cols, packed24_k(bytes))};
+}
+
+static int64_t atom_count(const atoms *all) { return mcrt_product(all->blocks, all->steps); }
+/* With the one of zeros, behind all others. */
+static int64_t packed_count(const atoms *all) { return atom_count(all) + 1; }
+
+/* -- Places */
+
+/* Where element KEPT of ROW, counted among those that are kept, lies in its atom; and which atom that is. */
+typedef struct atom_place {
+    int64_t atom;
+    int line, column;
+} atom_place;
+
+static atom_place place_of(const atoms *all, int64_t row, int64_t kept) {
+    return (atom_place){.atom = row / PACKED24_ROWS * all->steps + kept / all->kept,
+                        .line = (int)(row % PACKED24_ROWS),
+                        .column = (int)(kept % all->kept)};
+}
+
+static int64_t value_at(const atoms *all, const atom_place *p) {
+    return (p->atom * packed24_values() + packed24_value_place(p->line, p->column * all->bytes)) / all->bytes;
+}
+
+/* Half of a byte: 4 bits for a group. */
+static int64_t code_at(const atoms *all, int64_t row, int64_t group) {
+    int groups = packed24_meta_row(all->bytes) * 2, in_row = (int)(group % groups);
+    int64_t atom = row / PACKED24_ROWS * all->steps + group / groups;
+    int place = packed24_meta_place(all->bytes, (int)(row % PACKED24_ROWS), in_row / 2);
+    return 2 * (atom * packed24_meta(all->bytes) + place) + in_row % 2;
+}
+
+/* -- Pack */
+
+typedef struct filling {
+    const mc_vsparse *a;
+    atoms all;
+    int kept; /* of a group */
+    void *values, *meta;
+} filling;
+
+static void put_group(void *user, const row_group *g) {
+    const filling *f = user;
+    nibble_set(f->meta, code_at(&f->all, g->row, g->group), g->code);
+    for (int i = 0; i < f->kept; i++) {
+        const atom_place place = place_of(&f->all, g->row, g->group * f->kept + i);
+        if (g->vector[i] >= 0)
+            element_set(f->a->type, f->values, value_at(&f->all, &place),
+                        mc_vsparse_value(f->a, g->vector[i], 0));
+    }
+}
+
+static mc_status pack_vectors(const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
+    mc_sparse24_rule rule;
+    *packed = (mc_packed){0};
+    mc_status status = mc_sparse24_rule_of(a->type, &rule, diag);
+    if (status != MC_OK) return status;
+    filling f = {.a = a, .all = atoms_of(a->type, a->rows, a->cols), .kept = rule.kept};
+    int64_t count = packed_count(&f.all);
+    if (count > INT32_MAX)
+        return mc_fail(diag, MC_CANNOT, "%" PRId64 " atoms of 2:4, the kernel counts them in s32", count);
+    status = packed_add(packed, "values", a->type, count * packed24_values() / f.all.bytes, diag);
+    if (status == MC_OK) status = packed_add(packed, "meta", MC_U8, count * packed24_meta(f.all.bytes), diag);
+    if (status == MC_OK) {
+        f.values = packed->arrays[0].data, f.meta = packed->arrays[1].data;
+        memset(f.meta, CODE_FILL, (size_t)packed->arrays[1].count);
+        status = sparse24_walk(a, put_group, &f, diag);
+    }
+    if (status != MC_OK) mc_packed_free(packed);
+    return status;
+}
+
+static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {
+    (void)kernel;
+    return pack_vectors(a->vectors, packed, diag);
+}
+
+static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed,
+                             mc_diag *diag) {
+    (void)kernel;
+    mc_packed want;
+    const mc_packed_array *meta = NULL, *values = NULL;
+    mc_status status = pack_vectors(a->vectors, &want, diag);
+    if (status != MC_OK) return status;
+    status = packed_get(packed, "meta", MC_U8, want.arrays[1].count, &meta, diag);
+    if (status == MC_OK)
+        status = packed_get(packed, "values", want.arrays[0].type, want.arrays[0].count, &values, diag);
+    if (status == MC_OK && memcmp(meta->data, want.arrays[1].data, (size_t)meta->count) != 0)
+        status = mc_fail(diag, MC_FORMAT, "meta is not that of this matrix");
+    if (status == MC_OK)
+        memcpy(values->data, want.arrays[0].data, (size_t)mc_type_size(values->type, values->count));
+    mc_packed_free(&want);
+    return status;
+}
+
+/* -- Slots: those of 8 rows of an atom are a group, in which the swizzle runs its course */
+
+typedef struct placing {
+    const atoms *all;
+    int kept; /* of a group of columns */
+    packed_slots *slots;
+} placing;
+
+static void place_group(void *user, const row_group *g) {
+    const placing *p = user;
+    for (int i = 0; i < p->kept; i++) {
+        const atom_place place = place_of(p->all, g->row, g->group * p->kept + i);
+        int64_t line = place.atom * PACKED24_ROWS + place.line;
+        p->slots->vectors[line * p->all->kept + place.column] = (int32_t)g->vector[i];
+    }
+}
+
+static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_slots *slots, mc_diag *diag) {
+    const mc_vsparse *v = a->vectors;
+    const atoms all = atoms_of(v->type, v->rows, v->cols);
+    mc_sparse24_rule rule;
+    int group = SWIZZLE_ROWS * all.kept;
+    *slots = (packed_slots){.vec = 1, .group = group, .period = group};
+    mc_status status = mc_sparse24_rule_of(v->type, &rule, diag);
+    if (status == MC_OK)
+        status = code_make(v->type, code_of_kernel(kernel), code_unit(v->type, MC_U8), &slots->code, diag);
+    if (status == MC_OK)
+        status =
+            packed_slots_create("values", packed_count(&all) * (PACKED24_ROWS / SWIZZLE_ROWS), slots, diag);
+    for (int slot = 0; status == MC_OK && slot < group; slot++) {
+        int at = packed24_value_place(slot / all.kept, slot % all.kept * all.bytes) / all.bytes;
+        slots->pieces[at] = packed_piece(slots, slot, 0, 0);
+    }
+    placing p = {&all, rule.kept, slots};
+    return status == MC_OK ? sparse24_walk(v, place_group, &p, diag) : status;
+}
+
+const packed_format format_packed24 = {.name = "packed24",
+                                       .doc = "a 2:4 matrix in atoms of 64 rows, with its metadata",
+                                       .kind = MATRIX_VECTORS,
+                                       .unit = MC_U8,
+                                       .floats = true,
+                                       .type = "lhs",
+                                       .cols = "k",
+                                       .form = "lhs",
+                                       .pack = pack,
+                                       .pack_values = pack_values,
+                                       .slots = slots_of};

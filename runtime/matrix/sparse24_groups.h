@@ -1,0 +1,27 @@
+/* The groups of a vector-sparse matrix for sparse tensor cores (sparse24.h): what each one keeps. */
+#ifndef MCRT_SPARSE24_GROUPS_H
+#define MCRT_SPARSE24_GROUPS_H
+
+#include "matrix/sparse24.h"
+#include "matrix/vsparse.h"
+
+/* A group of a row. It keeps its vectors and, where there are fewer than may be kept, the earliest elements
+   beside them, which are zeros. */
+typedef struct row_group {
+    int64_t row, group;
+    int64_t column[MC_SPARSE24_MOST_KEPT]; /* ascending; those of zeros may lie beyond the last column */
+    int64_t vector[MC_SPARSE24_MOST_KEPT]; /* -1: a zero */
+    int code;                              /* its metadata */
+} row_group;
+
+/* Calls VISIT for each group of A, row by row, in the order of columns. MC_CANNOT, before
+   any visit, for vectors of several rows, for a type without a rule or with groups of pairs, and where a
+   group has more vectors than it may keep. */
+mc_status sparse24_walk(const mc_vsparse *a, void (*visit)(void *user, const row_group *group), void *user,
+                        mc_diag *diag);
+
+/* A with all that its groups keep, zeros too, but for those beyond the last column. The call creates
+   FILLED. */
+mc_status sparse24_fill(const mc_vsparse *a, mc_vsparse *filled, mc_diag *diag);
+
+#endif

@@ -1,0 +1,58 @@
+/* gemm24: C[m,n] = A[m,k] B[k,n], where A, the matrix, is 2:4 sparse and B dense. */
+#include "matrix/sparse24_groups.h"
+#include "ops/gemm/product.h"
+
+extern const mc_operator operator_gemm24;
+
+enum { FIRST };
+
+static const operand_row operands[] = {
+#include "ops/gemm/operands.def"
+};
+
+static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *diag) {
+    (void)matrix; /* which is lhs */
+    if (problem->vec > 1)
+        return mc_fail(diag, MC_CANNOT, "a 2:4 matrix has vectors of one row, this one of %d", problem->vec);
+    return gemm_check(&operator_gemm24, "the matrix's type", problem, diag);
+}
+
+/* Kernels multiply all that groups keep: a zero of A by an infinity is a NaN. */
+static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
+    mc_vsparse a = {0};
+    mc_status status = sparse24_fill(o->matrix, &a, diag);
+    if (status == MC_OK) status = gemm_sums(o->problem, &operands[FIRST], &a, o->inputs[FIRST], result, diag);
+    mc_vsparse_free(&a);
+    return status;
+}
+
+static mc_status bounds(const host_operands *o, mc_dense *result, mc_diag *diag) {
+    return gemm_bounds(o->problem, &operands[FIRST], o->matrix, o->inputs[FIRST], result, diag);
+}
+
+static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
+    return gemm_finish(o, FIRST, exact, c, diag);
+}
+
+static mc_status range(const host_operands *o, const sum_range *within, reference_result *want,
+                       mc_diag *diag) {
+    return gemm_range(o, FIRST, within, want, diag);
+}
+
+const mc_operator operator_gemm24 = {
+    .op = MC_OP_GEMM24,
+    .name = "gemm24",
+    .title = "gemm24",
+    .spec = "arch = \"sm_90a\"\n",
+    .members = PRODUCT_MEMBERS | HAS(vec),
+    .matrix = {true, "A", "MATRIX", MEMBER_lhs, MEMBER_m, MEMBER_k, NO_MEMBER},
+    .size = MEMBER_n,
+    .operands = operands,
+    .operand_count = sizeof operands / sizeof *operands,
+    .estimates = true,
+    .check = check,
+    .sums = sums,
+    .bounds = bounds,
+    .finish = finish,
+    .range = range,
+};

@@ -1,0 +1,93 @@
+#include "ops/gemm/product.h"
+#include <stdlib.h>
+#include "base/memory.h"
+#include "ops/gemm/bounds.h"
+
+mc_status gemm_check(const mc_operator *o, const char *lhs, const plan_problem *problem, mc_diag *diag) {
+    mc_status status = check_product_sides(lhs, "b", false, problem, diag);
+    const output_types types = {.bytes = true, .pairs = true};
+    if (status == MC_OK) status = check_product_output(o, problem, types, diag);
+    if (status == MC_OK && problem->m > 0 && problem->n > 0 && problem->k == 0)
+        status = mc_fail(diag, MC_CANNOT, "k is 0, and there are kernels for 1 and more");
+    return status == MC_OK ? check_product_factors(problem, diag) : status;
+}
+
+/* -- The reference -------------------------------------------------------------------------------------- */
+
+typedef mc_status product(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag);
+
+/* What MULTIPLY makes of A and of B, whose rows are brought together first. */
+static mc_status multiply_by(const plan_problem *problem, const operand_row *operand, const mc_vsparse *a,
+                             const mc_dense *b, product *multiply, mc_dense *result, mc_diag *diag) {
+    mc_dense rows = {0};
+    bool turned = operand_is_turned(problem, operand);
+    mc_status status = turned ? mc_dense_transpose(b, b->rows, &rows, diag) : MC_OK;
+    if (status == MC_OK) status = multiply(a, turned ? &rows : b, result, diag);
+    mc_dense_free(&rows);
+    return status;
+}
+
+mc_status gemm_sums(const plan_problem *problem, const operand_row *operand, const mc_vsparse *a,
+                    const mc_dense *b, mc_dense *result, mc_diag *diag) {
+    return multiply_by(problem, operand, a, b, mc_reference_spmm, result, diag);
+}
+
+/* A, whose values are the caller's to free, with magnitudes for values. */
+static mc_status take_magnitudes(const mc_vsparse *a, mc_vsparse *magnitudes, mc_diag *diag) {
+    mc_dense values;
+    const mc_dense all = {.type = a->type, .rows = a->vectors, .cols = 1, .ld = 1, .data = a->values};
+    mc_status status = mc_dense_convert(&all, "A", a->type, 1, &values, diag);
+    if (status != MC_OK) return status;
+    gemm_take_magnitudes(&values);
+    *magnitudes = *a;
+    magnitudes->values = values.data;
+    return MC_OK;
+}
+
+/* Of floats of 8 bits. */
+static mc_status byte_bounds(const plan_problem *problem, const operand_row *operand, const mc_vsparse *lhs,
+                             const mc_dense *rhs, mc_dense *result, mc_diag *diag) {
+    mc_vsparse a = {0};
+    mc_dense b = {0};
+    mc_status status = take_magnitudes(lhs, &a, diag);
+    if (status == MC_OK) status = mc_dense_convert(rhs, "B", rhs->type, rhs->cols, &b, diag);
+    if (status == MC_OK) {
+        gemm_take_magnitudes(&b);
+        status = multiply_by(problem, operand, &a, &b, mc_reference_spmm, result, diag);
+    }
+    if (status == MC_OK) gemm_bound_bytes(result, problem->k);
+    free(a.values);
+    mc_dense_free(&b);
+    return status;
+}
+
+mc_status gemm_bounds(const plan_problem *problem, const operand_row *operand, const mc_vsparse *a,
+                      const mc_dense *b, mc_dense *result, mc_diag *diag) {
+    if (mc_type_is_real(a->type) && mc_type_bits(a->type) == 8)
+        return byte_bounds(problem, operand, a, b, result, diag);
+    return multiply_by(problem, operand, a, b, mc_reference_spmm_bounds, result, diag);
+}
+
+/* -- What becomes of sums ------------------------------------------------------------------------------- */
+
+static mc_factors factors_of(const host_operands *o, int first) {
+    return (mc_factors){.scale = o->factors[first + PRODUCT_SCALE],
+                        .b_scale = o->factors[first + PRODUCT_B_SCALE],
+                        .bias = o->factors[first + PRODUCT_BIAS],
+                        .c_scale = o->factors[first + PRODUCT_C_SCALE],
+                        .zero = o->factors[first + PRODUCT_ZERO],
+                        .residual = o->inputs[first + PRODUCT_RESIDUAL]};
+}
+
+mc_status gemm_finish(const host_operands *o, int first, const mc_dense *sums, mc_dense *c, mc_diag *diag) {
+    const mc_output output = operator_output(o->problem);
+    const mc_factors factors = factors_of(o, first);
+    return mc_reference_output(&output, &factors, sums, c, diag);
+}
+
+mc_status gemm_range(const host_operands *o, int first, const sum_range *within, reference_result *want,
+                     mc_diag *diag) {
+    const mc_output output = operator_output(o->problem);
+    const mc_factors factors = factors_of(o, first);
+    return mc_reference_range(&output, &factors, within, want, diag);
+}

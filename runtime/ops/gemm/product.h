@@ -1,0 +1,39 @@
+/* What the operators gemm and gemm24 have in common: their operands but A, and their references. */
+#ifndef MCRT_GEMM_PRODUCT_H
+#define MCRT_GEMM_PRODUCT_H
+
+#include "ops/operator.h"
+
+/* The operands behind A, from the one with index `first` of an operator's list on. */
+enum {
+    PRODUCT_B,
+    PRODUCT_SCALE,
+    PRODUCT_BIAS,
+    PRODUCT_B_SCALE,
+    PRODUCT_C_SCALE,
+    PRODUCT_ZERO,
+    PRODUCT_RESIDUAL,
+    PRODUCT_C,
+};
+
+/* Members of both. */
+#define PRODUCT_MEMBERS                                                                                      \
+    (HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(scale) | HAS(bias) | HAS(activation) | HAS(layout) |     \
+     HAS(shapes) | HAS(align) | HAS(m) | HAS(n) | HAS(k) | HAS(ldb) | HAS(ldc) | HAS(b_scale) |              \
+     HAS(c_scale) | HAS(zero) | HAS(residual) | HAS(ldr))
+
+/* What operators check of types and factors. */
+mc_status gemm_check(const mc_operator *o, const char *lhs, const plan_problem *problem, mc_diag *diag);
+
+/* The reference's sums of A B, and how far a kernel's may be from these. B lies as OPERAND says. */
+mc_status gemm_sums(const plan_problem *problem, const operand_row *operand, const mc_vsparse *a,
+                    const mc_dense *b, mc_dense *result, mc_diag *diag);
+mc_status gemm_bounds(const plan_problem *problem, const operand_row *operand, const mc_vsparse *a,
+                      const mc_dense *b, mc_dense *result, mc_diag *diag);
+
+/* What becomes of sums (`finish` and `range` of an operator), where B is operand FIRST. */
+mc_status gemm_finish(const host_operands *o, int first, const mc_dense *sums, mc_dense *c, mc_diag *diag);
+mc_status gemm_range(const host_operands *o, int first, const sum_range *within, reference_result *want,
+                     mc_diag *diag);
+
+#endif
