@@ -2,7 +2,7 @@
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm24 | pattern | pack_strided | pack_windowed], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -469,6 +469,31 @@ gemm_mma_list() {
             echo "$arch 0 rows$i --set layout=rows --set warp_m=$1 --set warp_n=$2 --set copy=${copies[(i + first) % 4]} --set out=${outs[i % 3]}"
             echo "$arch 0 words$i --set layout=rows --set lhs=tf32 --set rhs=tf32 --set warp_m=$1 --set warp_n=$2 --set copy=${copies[i % 3]} --set out=f32"
         done
+        first=$((first + 3))
+    done
+}
+
+# 2:4 products by mma.sp. 8-bit floats have one on sm_89 and sm_120.
+gemm24_mma_list() {
+    local arch i all first=0 copies=(16 4 8 1) types=("s8 u8" "bf16 bf16" "u8 s8" "f16 f16") outs=(f16 f32 bf16)
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
+        for ((i = first; i < all; i += 23)); do echo "$arch $i open"; done
+        for ((i = first; i < first + 4; i++)); do
+            # shellcheck disable=SC2086
+            set -- ${types[i % 4]}
+            echo "$arch 0 types$i --set lhs=$1 --set rhs=$2 --set copy=${copies[i / 2 % 4]} --set out=${outs[i % 3]} --set scale=row --set bias=column"
+            echo "$arch 0 chained$i $(chained "$i")"
+            echo "$arch 0 added$i $(added "$i") --set tile_n=64 --set stages=2"
+        done
+        echo "$arch 0 rows --set layout=rows --set copy=${copies[first % 4]}"
+        if [[ $arch = sm_89 || $arch = sm_120 ]]; then
+            for i in "e4m3 e5m2" "e5m2 e4m3" "e5m2 e5m2"; do
+                # shellcheck disable=SC2086
+                set -- $i
+                echo "$arch 0 $1$2 --set lhs=$1 --set rhs=$2"
+            done
+        fi
         first=$((first + 3))
     done
 }

@@ -18,5 +18,6 @@ void product_mma_words(bench *t);
 void product_mma_tiles(bench *t);
 void product_mma_rows(bench *t);
 void product_mma_outputs(bench *t);
+void product_mma_sparse(bench *t);
 
 #endif

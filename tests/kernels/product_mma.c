@@ -107,3 +107,35 @@ void product_mma_outputs(bench *t) {
     TRY(t, 5, fours);
     TRY(t, 5, shifted);
 }
+
+/* By a 2:4 matrix. */
+void product_mma_sparse(bench *t) {
+    static const char *const pairs[][3] = {{"f16", "f16", "sm_80"},   {"bf16", "bf16", "sm_86"},
+                                           {"e4m3", "e4m3", "sm_89"}, {"e4m3", "e5m2", "sm_89"},
+                                           {"e5m2", "e4m3", "sm_89"}, {"e5m2", "e5m2", "sm_120"},
+                                           {"s8", "s8", "sm_80"},     {"s8", "u8", "sm_90"},
+                                           {"u8", "s8", "sm_80"},     {"u8", "u8", "sm_100"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        bool integer = pairs[i][0][1] == '8';
+        const choice all[] = {{"arch", {pairs[i][2]}},
+                              {"lhs", {pairs[i][0]}},
+                              {"rhs", {pairs[i][1]}},
+                              {"out", {integer ? "s32" : "f32", integer ? NULL : "f16"}},
+                              {"copy", {"16", "4", "1", "8"}},
+                              {"store", {"single", "pairs"}},
+                              {"tile_m", {"64", "128"}},
+                              {"tile_n", {"64", "128"}},
+                              {"warp_m", {"32"}},
+                              {"warp_n", {"32", "64"}},
+                              {"stages", {"2"}}};
+        TRY(t, integer ? 23 : 47, all);
+    }
+    static const choice tall[] = {{"tile_m", {"64", "128"}}, {"tile_n", {"32", "64"}}, {"warp_m", {"64"}},
+                                  {"warp_n", {"32"}},        {"stages", {"3", "2"}},   {"copy", {"16"}}},
+                        rows[] = {{"layout", {"rows"}},      {"tile_m", {"64", "128"}},
+                                  {"tile_n", {"128", "64"}}, {"warp_m", {"32", "64"}},
+                                  {"warp_n", {"32"}},        {"copy", {"1", "16", "4"}},
+                                  {"store", {"single"}},     {"stages", {"2"}}};
+    TRY(t, 3, tall);
+    TRY(t, 7, rows);
+}

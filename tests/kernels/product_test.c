@@ -446,7 +446,8 @@ static const struct {
              {"mma_words", product_mma_words},
              {"mma_tiles", product_mma_tiles},
              {"mma_rows", product_mma_rows},
-             {"mma_outputs", product_mma_outputs}};
+             {"mma_outputs", product_mma_outputs},
+             {"mma_sparse", product_mma_sparse}};
 
 int main(int argc, char **argv) {
     static const char *const schedules[] = {"sim", "sim:reversed", "sim:seed=7", "sim:seed=9:landing=last"};

@@ -61,8 +61,7 @@ static void count_left(const mma_kernel *g, mma_copier *c, mc_reg line, mc_reg e
     bool mn = c->tile->mn_major;
     mc_reg others = c->name[0] == 'a' ? g->m : g->n;
     mc_reg lines = sub_s32(b, "lines_there", mn ? g->k : others, line);
-    mc_reg k = g->plan->sparse && c->name[0] == 'a' ? mma_kept(g) : g->k;
-    mc_reg elements = sub_s32(b, "elements_there", mn ? others : k, element);
+    mc_reg elements = sub_s32(b, "elements_there", mn ? others : g->k, element);
     c->lines_left = mn ? carried(b, "lines_left", lines) : lines;
     c->left = mn ? elements : carried(b, "left", elements);
 }
@@ -99,9 +98,9 @@ void mma_begin_feed(mma_feed *f, const mma_kernel *g) {
     const gemm_problem *p = &g->plan->problem;
     mc_builder *b = g->b;
     *f = (mma_feed){.g = g};
-    begin_side(f, false);
+    if (p->sparse) mma_begin_packed(f);
+    else begin_side(f, false);
     begin_side(f, true);
-    if (g->plan->sparse) mma_begin_metadata(f);
     f->left = carried(b, "k_left", g->k);
     f->fill = carried(b, "fill", I(0));
     f->wraps = pred(b, "fill_wraps"), f->whole = pred(b, "whole"), f->edge = pred(b, "edge");
@@ -143,6 +142,8 @@ static void copy_whole(const mma_feed *f, const mma_copier *c, int i, int end) {
 
 /* -- A stage ------------------------------------------------------------------------------------------ */
 
+static bool is_async(const mma_plan *plan) { return !mma_by_element(plan) || plan->problem.sparse; }
+
 /* Whether stages are copied by the line, whole or not. */
 static bool by_line(const mma_feed *f) { return f->g->plan->copy != COPY_WIDEST; }
 
@@ -163,8 +164,8 @@ static void find_edge(const mma_feed *f) {
 
 static void copy_all_whole(const mma_feed *f, int part, int parts) {
     if (part == 0) look_ahead(f);
-    if (part == 0 && f->g->plan->sparse) mma_copy_metadata(f, f->whole);
-    for (int side = 0; side < MMA_SIDES; side++) {
+    if (part == 0 && f->g->plan->problem.sparse) mma_copy_packed(f, f->whole);
+    for (int side = mma_first_side(f); side < MMA_SIDES; side++) {
         const mma_copier *c = &f->sides[side];
         int count = c->share.count;
         copy_whole(f, c, count * part / parts, count * (part + 1) / parts);
@@ -175,16 +176,16 @@ static void end_stage(const mma_feed *f) {
     mc_builder *b = f->g->b;
     const mma_plan *plan = f->g->plan;
     int k = f->g->rhs.k;
-    if (!mma_by_element(plan)) EMIT_BARE(b, cp_async_commit);
+    if (is_async(plan)) EMIT_BARE(b, cp_async_commit);
     note(b, "on to the next stage, which lies where the first one does behind the last");
-    for (int side = 0; side < MMA_SIDES; side++) {
+    for (int side = mma_first_side(f); side < MMA_SIDES; side++) {
         const mma_copier *c = &f->sides[side];
         bool mn = c->tile->mn_major;
         mc_reg shrinks = mn ? c->lines_left : c->left;
         EMIT(b, add_s64, c->from, c->from, mn ? c->stage : I((int64_t)c->tile->k * c->tile->bytes));
         EMIT(b, add_s32, shrinks, shrinks, I(-c->tile->k));
     }
-    if (plan->sparse) mma_next_metadata(f);
+    if (plan->problem.sparse) mma_next_packed(f);
     EMIT(b, add_s32, f->left, f->left, I(-k));
     EMIT(b, add_s32, f->fill, f->fill, I(mma_stage_bytes(plan)));
     EMIT(b, setp_eq, f->wraps, f->fill, I(mma_shared_bytes(plan)));
@@ -231,6 +232,6 @@ void mma_fill(mma_feed *f) {
 }
 
 void mma_await(const mma_feed *f, int pending) {
-    if (!mma_by_element(f->g->plan)) EMIT(f->g->b, cp_async_wait, I(pending));
+    if (is_async(f->g->plan)) EMIT(f->g->b, cp_async_wait, I(pending));
     EMIT(f->g->b, bar_sync, I(0));
 }

@@ -10,7 +10,8 @@ enum { THOUSAND = 1024, REGISTERS = 65536, OTHERS = 44, MOST_REGISTERS = 255 };
 
 /* Registers of a thread: sums, two steps' operands, and others. */
 static double registers_of(const mma_plan *plan) {
-    double sums = plan->warp_m * plan->warp_n / 32.0, operands = (plan->warp_m + plan->warp_n) / 2.0;
+    double sums = plan->warp_m * plan->warp_n / 32.0, columns = plan->warp_n * mma_b_regs(plan) / 2.0;
+    double operands = (plan->warp_m + columns) / 2.0;
     return model_least(sums + operands + OTHERS, MOST_REGISTERS);
 }
 
@@ -25,7 +26,8 @@ static double held_by(const mma_plan *plan, const mc_gpu *gpu) {
 
 /* Bytes that go through shared memory for a stage: copied once, and read by each warp. */
 static double shared_traffic(const mma_plan *plan) {
-    double read = (double)(plan->warp_m + plan->warp_n) * plan->span * mma_warps(plan);
+    double columns = plan->warp_n * (mma_b_regs(plan) / (double)MMA_B_REGS);
+    double read = (plan->warp_m + columns) * plan->span * mma_warps(plan);
     return read + mma_stage_bytes(plan);
 }
 
@@ -60,11 +62,11 @@ double gemm_mma_estimate(const void *data, const mc_gpu *gpu, const mc_problem *
     if (!model_fits(p->m, problem->m) || !model_fits(p->n, problem->n) || !model_fits(p->k, problem->k))
         return INFINITY;
     model_take_costs(&gemm_cost_table, gpu, &c);
-    shared_tile lhs = mma_lhs(plan);
+    shared_tile rhs = mma_rhs(plan);
     double tiles = ceil((double)problem->m / plan->tile_m) * ceil((double)problem->n / plan->tile_n);
     double held = held_by(plan, gpu), whole = floor(tiles / (held * gpu->multiprocessors));
     double rest = ceil((tiles - whole * held * gpu->multiprocessors) / gpu->multiprocessors);
-    double stages = ceil((double)problem->k / lhs.k), busy = whole * round_of(plan, gpu, &c, held, stages);
+    double stages = ceil((double)problem->k / rhs.k), busy = whole * round_of(plan, gpu, &c, held, stages);
     if (rest > 0) busy += round_of(plan, gpu, &c, rest, stages);
     return c.launch + model_most(busy, problem->cold ? megabytes(plan, problem) * c.memory : 0);
 }

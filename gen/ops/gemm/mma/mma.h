@@ -2,7 +2,7 @@
  *
  *   copy.c      all threads copy a stage of the tile's rows of A and columns of B, by cp.async
  *   lines.c     the same where it takes care: at the matrices' ends, and of rows that begin anywhere
- *   sparse.c    A's metadata, where it is 2:4 sparse
+ *   packed.c    the same of a 2:4 sparse A, which is packed in atoms, and its metadata
  *   multiply.c  the loop over stages: ldmatrix, and the products
  *   result.c    what becomes of the sums
  *   emit.c      the kernel's frame
@@ -45,10 +45,6 @@ typedef struct mma_plan {
     int tile_m, tile_n, warp_m, warp_n;
     int stages, span, copy, group;
     int store; /* elements of C that are stored at a time: 1 or 2 */
-    /* What no field says: A is 2:4 sparse (tf32: 1:2). It has the elements that are kept, [m][lda], and the
-       metadata are the array e, [m][lde] bytes, 4 bits for each 4 (tf32: 2) elements in the order of k, legal
-       codes up to the end of the last stage. lde and the address of e are multiples of 8. */
-    bool sparse;
 } mma_plan;
 
 static inline int mma_warps_beside(const mma_plan *plan) { return plan->tile_n / plan->warp_n; }
@@ -59,9 +55,8 @@ static inline int mma_threads(const mma_plan *plan) { return 32 * mma_warps(plan
 /* mma of a warp: one below the other, and side by side; steps of k of a stage. */
 static inline int mma_row_tiles(const mma_plan *plan) { return plan->warp_m / MMA_ROWS; }
 static inline int mma_column_tiles(const mma_plan *plan) { return plan->warp_n / MMA_COLUMNS; }
-static inline int mma_b_regs(const mma_plan *plan) { return (plan->sparse ? 2 : 1) * MMA_B_REGS; }
-static inline int mma_step_bytes(const mma_plan *plan) { return (plan->sparse ? 2 : 1) * MMA_K_BYTES; }
-static inline int mma_steps(const mma_plan *plan) { return plan->span / mma_step_bytes(plan); }
+static inline int mma_b_regs(const mma_plan *plan) { return (plan->problem.sparse ? 2 : 1) * MMA_B_REGS; }
+static inline int mma_steps(const mma_plan *plan) { return plan->span / MMA_K_BYTES; }
 /* Whether elements are copied one by one. */
 static inline bool mma_by_element(const mma_plan *plan) { return plan->copy == 1; }
 
@@ -74,7 +69,7 @@ int mma_shared_bytes(const mma_plan *plan);
 /* Columns of the residual that a load takes: 1 or 2. */
 int mma_residual_load(const mma_plan *plan);
 
-/* Bytes of metadata that a stage has of a row of A; 0: A is not sparse. */
+/* Bytes of metadata of a stage; 0: A is not sparse. */
 int mma_metadata_bytes(const mma_plan *plan);
 
 /* Chunk c of a line lies where chunk c xor its key would. The key is (line >> shift & mask) << left. */
@@ -110,7 +105,14 @@ void mma_emit(const void *plan, mc_builder *b);
 
 /* -- copy.c ------------------------------------------------------------------------------------------- */
 
-enum { MMA_SIDES = 2, MMA_MOST_ELEMENTS = 32, MMA_MOST_PIECES = 4 };
+enum { MMA_SIDES = 2, MMA_MOST_ELEMENTS = 32, MMA_MOST_ATOMS = 4 };
+
+/* Scratch of copies by the line: lines and turns that are left; the line at hand, and the bytes of it that
+   are there; elements of a few lines. */
+typedef struct mma_lines {
+    mc_reg lines, turns, again, line, bytes, line_bytes;
+    mc_reg elements[MMA_MOST_ELEMENTS], there;
+} mma_lines;
 
 /* A thread's copies of one side. Lines are those of memory: rows of A; columns of B, or its rows. */
 typedef struct mma_copier {
@@ -124,34 +126,33 @@ typedef struct mma_copier {
     mc_reg from, to;    /* its first piece: in memory, and in stage 0 */
     mc_reg step, stage; /* bytes from one of its lines to the next; from a stage to the next */
     bool all_lines;     /* all lines that a whole stage has are the matrix's */
-    /* scratch */
-    mc_reg next, size, part, target, inside;
-    /* the same of copies by the line: lines and turns that are left; the line at hand, and the bytes of it
-       that are there; elements */
-    mc_reg lines, turns, again, line, bytes, line_bytes;
-    mc_reg elements[MMA_MOST_ELEMENTS], there;
+    mc_reg next, size, part, target, inside; /* scratch */
+    mma_lines by_line;
 } mma_copier;
 
-/* A thread's copies of metadata: pieces of 8 bytes of rows. */
-typedef struct mma_metadata {
-    int count;  /* pieces of a stage */
-    mc_reg row; /* of the thread's first one, where there are more threads than pieces; else none */
-    mc_reg to, from[MMA_MOST_PIECES];
-    mc_reg target, some; /* scratch */
-} mma_metadata;
+/* A thread's copies of a sparse A: pieces of 16 bytes of atoms, and of their metadata. */
+typedef struct mma_packed {
+    int count, meta_count; /* of a stage */
+    mc_reg thread;         /* its number, where there are more threads than pieces of metadata; else none */
+    mc_reg values[MMA_MOST_ATOMS], meta[MMA_MOST_ATOMS]; /* where they come from */
+    mc_reg to, target, some;                             /* where the first one goes in stage 0; scratch */
+} mma_packed;
 
 /* Stages on their way. */
 typedef struct mma_feed {
     const mma_kernel *g;
     mma_copier sides[MMA_SIDES];
-    mma_metadata metadata;
-    mc_reg left; /* of k, from the stage on that is copied next; 0 and less: there is none */
-    mc_reg fill; /* bytes from stage 0 to where it goes */
+    mma_packed packed; /* a sparse A, which is not among the sides then */
+    mc_reg left;       /* of k, from the stage on that is copied next; 0 and less: there is none */
+    mc_reg fill;       /* bytes from stage 0 to where it goes */
     mc_reg wraps;
     mc_reg whole, edge;   /* whether all of it is copied at once; whether it is copied by the line */
     mc_reg whole_columns; /* of B by rows: whether the tile's columns do; none: they certainly do */
     mc_label lines, copied;
 } mma_feed;
+
+/* The first of the sides that are copied by the line. */
+static inline int mma_first_side(const mma_feed *f) { return f->g->plan->problem.sparse ? 1 : 0; }
 
 void mma_begin_feed(mma_feed *f, const mma_kernel *g);
 /* Asks for all stages but one. */
@@ -170,27 +171,29 @@ void mma_declare_lines(mc_builder *b, mma_copier *c, bool elements);
 /* Copies the next stage line by line, or element by element. FIRST: before the loop. */
 void mma_copy_lines(const mma_feed *f, bool first);
 
-/* -- sparse.c ------------------------------------------------------------------------------------------- */
+/* -- packed.c ------------------------------------------------------------------------------------------- */
 
 /* The instruction with a sparse A that is like MMA. */
 mc_opcode mma_sparse_like(mc_opcode mma);
-/* Elements that are kept of a row of A, of K. */
-mc_reg mma_kept(const mma_kernel *g);
-void mma_begin_metadata(mma_feed *f);
-/* Asks for the next stage's, where GUARD holds (none: always), and goes on to the one behind it. */
-void mma_copy_metadata(const mma_feed *f, mc_reg guard);
-void mma_next_metadata(const mma_feed *f);
+void mma_begin_packed(mma_feed *f);
+/* Asks for the next stage's atoms, where GUARD holds (none: always); goes on to the one behind it. */
+void mma_copy_packed(const mma_feed *f, mc_reg guard);
+void mma_next_packed(const mma_feed *f);
 
-/* What a lane reads of a stage. */
-typedef struct mma_metadata_lane {
-    const mma_kernel *g;
-    mc_reg lane;            /* where, in stage 0 */
-    mc_reg order;           /* of elements of 2 and 4 bytes: which halves of two rows' words are the lane's */
-    mc_reg row_at, word[2]; /* scratch */
-} mma_metadata_lane;
-mma_metadata_lane mma_metadata_of_lane(const mma_kernel *g);
-/* Loads that of step STEP of the stage READ bytes behind stage 0, for the TILE-th rows of mma. */
-void mma_load_metadata(const mma_metadata_lane *l, mc_reg read, int step, int tile, mc_reg to, mc_reg guard);
+enum { MMA_MOST_WORDS = 4 };
+
+/* A lane's metadata: words of the stage at hand, and of the next one, for each row of mma. */
+typedef struct mma_metadata {
+    mc_reg lane, at; /* where they lie in stage 0; scratch */
+    mc_reg now[MMA_MOST_ROWS][MMA_MOST_WORDS], next[MMA_MOST_ROWS][MMA_MOST_WORDS];
+} mma_metadata;
+void mma_begin_metadata(mma_metadata *m, const mma_kernel *g);
+/* Loads those of the stage READ bytes behind stage 0 as the next one's; they become those at hand. */
+void mma_load_metadata(const mma_metadata *m, const mma_kernel *g, mc_reg read, mc_reg guard);
+void mma_take_metadata(const mma_metadata *m, const mma_kernel *g);
+/* Of step STEP: the word, and the selector. */
+mc_reg mma_metadata_word(const mma_metadata *m, const mma_kernel *g, int step, int row);
+int mma_metadata_selector(const mma_kernel *g, int step);
 
 /* -- multiply.c ---------------------------------------------------------------------------------------- */
 

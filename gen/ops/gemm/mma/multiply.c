@@ -22,8 +22,7 @@ typedef struct multiplier {
     mc_reg read, wraps;    /* bytes from stage 0 to the stage at hand */
     mc_reg step_at;        /* scratch */
     mc_reg a[SETS][MMA_MOST_ROWS][MMA_A_REGS], b_regs[SETS][MMA_MOST_COLUMNS][2 * MMA_B_REGS];
-    mc_reg e[SETS][MMA_MOST_ROWS]; /* sparse: the metadata */
-    mma_metadata_lane metadata;
+    mma_metadata metadata; /* sparse */
 } multiplier;
 
 /* -- Addresses ------------------------------------------------------------------------------------------ */
@@ -123,10 +122,12 @@ static void pair_of(const multiplier *m, int set, int pair, int part, mc_reg reg
 
 /* K counts 32 bytes of k. */
 static void load_columns(const multiplier *m, int k, int set, int part, mc_reg guard) {
-    mc_reg at = moved(m, m->b_at, k * MMA_K_BYTES), regs[2 * MMA_B_REGS];
+    const shared_tile *tile = &m->g->rhs;
+    int byte = k * MMA_K_BYTES, panel = byte / tile->span * tile_panel(tile);
+    mc_reg at = moved(m, m->b_at, byte % tile->span), regs[2 * MMA_B_REGS];
     for (int pair = 0; pair < mma_column_tiles(m->g->plan) / 2; pair++) {
         pair_of(m, set, pair, part, regs);
-        EMIT_IF(m->b, guard, ldmatrix_x4, V4(regs), AT(at, pair * 2 * MMA_COLUMNS * m->g->rhs.span));
+        EMIT_IF(m->b, guard, ldmatrix_x4, V4(regs), AT(at, panel + pair * 2 * MMA_COLUMNS * tile->span));
     }
 }
 
@@ -162,8 +163,7 @@ static void load_step(const multiplier *m, int step, int set, mc_reg guard) {
         (!tile->mn_major       ? load_columns
          : tile->bytes == WORD ? load_words
                                : load_rows)(m, step * parts + part, set, part, guard);
-    for (int i = 0; i < mma_row_tiles(m->g->plan) && m->g->plan->sparse; i++)
-        mma_load_metadata(&m->metadata, m->read, step, i, m->e[set][i], guard);
+    if (step == 0 && m->g->plan->problem.sparse) mma_load_metadata(&m->metadata, m->g, m->read, guard);
 }
 
 static void round_regs(const multiplier *m, const mc_reg *regs, int count) {
@@ -176,15 +176,17 @@ static void round_set(const multiplier *m, int set) {
         round_regs(m, m->b_regs[set][j], mma_b_regs(m->g->plan));
 }
 
-static void multiply(const multiplier *m, int set, mma_sums sums) {
+static void multiply(const multiplier *m, int step, int set, mma_sums sums) {
     const mma_plan *plan = m->g->plan;
     if (plan->form.rounded) round_set(m, set);
     for (int i = 0; i < mma_row_tiles(plan); i++)
         for (int j = 0; j < mma_column_tiles(plan); j++) {
             mc_operand d = V4(sums[i][j]), a = V4(m->a[set][i]);
-            if (plan->sparse)
+            if (plan->problem.sparse)
                 builder_emit(m->b, (mc_reg){0}, mma_sparse_like(plan->form.mma),
-                             MC_OPERANDS(d, a, V4(m->b_regs[set][j]), d, m->e[set][i], I(0)));
+                             MC_OPERANDS(d, a, V4(m->b_regs[set][j]), d,
+                                         mma_metadata_word(&m->metadata, m->g, step, i),
+                                         I(mma_metadata_selector(m->g, step))));
             else builder_emit(m->b, (mc_reg){0}, plan->form.mma, MC_OPERANDS(d, a, V2(m->b_regs[set][j]), d));
         }
 }
@@ -192,8 +194,7 @@ static void multiply(const multiplier *m, int set, mma_sums sums) {
 /* -- The loop ------------------------------------------------------------------------------------------- */
 
 static void declare_set(multiplier *m, int set) {
-    static const char *const a_names[] = {"a_even", "a_odd"}, *const b_names[] = {"b_even", "b_odd"},
-                             *const e_names[] = {"e_even", "e_odd"};
+    static const char *const a_names[] = {"a_even", "a_odd"}, *const b_names[] = {"b_even", "b_odd"};
     mc_reg regs[MMA_MOST_COLUMNS * MMA_A_REGS];
     const mma_plan *plan = m->g->plan;
     int rows = mma_row_tiles(plan), columns = mma_column_tiles(plan), b_regs = mma_b_regs(plan);
@@ -202,7 +203,6 @@ static void declare_set(multiplier *m, int set) {
     b32_array(m->b, b_names[set], columns * b_regs, regs);
     for (int j = 0; j < columns; j++)
         memcpy(m->b_regs[set][j], &regs[j * b_regs], (size_t)b_regs * sizeof *regs);
-    if (plan->sparse) b32_array(m->b, e_names[set], rows, m->e[set]);
 }
 
 static void declare_sums(const mma_kernel *g, mma_sums sums) {
@@ -240,11 +240,12 @@ static void emit_stage(const multiplier *m, mma_feed *f, mc_reg more, mma_sums s
     for (int step = 0; step < steps; step++) {
         int set = step % SETS;
         note(b, "step %d", step);
+        if (step == 0 && m->g->plan->problem.sparse) mma_take_metadata(&m->metadata, m->g);
         if (step == last) next_stage(m, f);
         if (step == last) load_step(m, 0, SETS - 1 - set, more);
         else load_step(m, step + 1, SETS - 1 - set, (mc_reg){0});
         if (step != last) mma_feed_part(f, step, last);
-        multiply(m, set, sums);
+        multiply(m, step, set, sums);
         if (step == last - 1) mma_feed_end(f);
     }
 }
@@ -255,7 +256,7 @@ void mma_emit_products(const mma_kernel *g, mma_feed *f, mma_sums sums) {
     mc_label stage = label(b, "STAGE");
     note(b, "what a lane reads of stage 0");
     m.a_lane = place_a(g), m.b_lane = place_b(g);
-    if (g->plan->sparse) m.metadata = mma_metadata_of_lane(g);
+    if (g->plan->problem.sparse) mma_begin_metadata(&m.metadata, g);
     m.a_at = b32(b, "a_stage"), m.b_at = b32(b, "b_stage"), m.step_at = b32(b, "step_at");
     m.read = carried(b, "read", I(0)), m.wraps = pred(b, "read_wraps");
     for (int set = 0; set < SETS; set++) declare_set(&m, set);

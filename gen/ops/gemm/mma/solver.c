@@ -3,6 +3,7 @@
 #include "ops/gemm/fields.h"
 #include "ops/gemm/solvers.h"
 #include "parts/integer/integer.h"
+#include "parts/packed24.h"
 #include "parts/real/mma.h"
 #include <stdio.h>
 
@@ -54,6 +55,12 @@ static void check_types(const int64_t *point, mma_plan *plan, mc_complaints *com
     if (p->b_rows && plan->form.bytes == 1)
         complain(complaints, F_LAYOUT,
                  "\"rows\" goes with elements of 2 and 4 bytes: rhs = \"%s\" wants \"columns\"", p->rhs.name);
+    if (p->sparse && plan->form.emulated)
+        complain(complaints, F_LHS,
+                 "\"%s\" by \"%s\" wants sm_89 or sm_120, since others have no such mma.sp", p->lhs.name,
+                 p->rhs.name);
+    if (p->sparse && plan->form.bytes == WORD)
+        complain(complaints, F_LHS, "\"tf32\" is not packed: 2:4 matrices have elements of 1 and 2 bytes");
     if (plan->copy == 1 && plan->form.bytes == WORD)
         complain(complaints, F_COPY, "\"%s\" has 4 bytes, which are copied as they are: copy = 4",
                  p->lhs.name);
@@ -81,7 +88,7 @@ static void check_tile(const mma_plan *plan, mc_complaints *complaints) {
     else if (mma_warps(plan) > MMA_MOST_WARPS)
         complain(complaints, F_WARP_M, "%d warps: there are %d at most", mma_warps(plan), MMA_MOST_WARPS);
     else {
-        check_share(plan, &lhs, F_TILE_M, complaints);
+        if (!plan->problem.sparse) check_share(plan, &lhs, F_TILE_M, complaints);
         check_share(plan, &rhs, F_TILE_N, complaints);
     }
 }
@@ -89,7 +96,8 @@ static void check_tile(const mma_plan *plan, mc_complaints *complaints) {
 /* Sums, and two steps' operands; and what is beside them. */
 static void check_registers(const mma_plan *plan, mc_complaints *complaints) {
     enum { SM_REGISTERS = 65536, MOST = 255, OTHERS = 40 };
-    int sums = plan->warp_m * plan->warp_n / 32, operands = 2 * (plan->warp_m + plan->warp_n) / 4;
+    int sums = plan->warp_m * plan->warp_n / 32, b_regs = mma_b_regs(plan) / MMA_B_REGS;
+    int operands = (plan->warp_m + b_regs * plan->warp_n) / 2;
     int warps = mma_warps(plan), most = warps ? SM_REGISTERS / mma_threads(plan) : MOST;
     if (sums + operands + OTHERS > (most < MOST ? most : MOST))
         complain(complaints, F_WARP_M, "%d x %d sums a warp: too many for the registers of %d warps",
@@ -140,9 +148,8 @@ static void check_room(const int64_t *point, const mma_plan *plan, mc_complaints
 
 _Static_assert(sizeof(mma_plan) <= MC_PLAN_BYTES, "a plan is made where there are MC_PLAN_BYTES");
 
-static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
-    mma_plan *plan = out;
-    *plan = (mma_plan){.problem = gemm_problem_of(point, false, complaints),
+static void make_plan_of(const int64_t *point, bool sparse, mma_plan *plan, mc_complaints *complaints) {
+    *plan = (mma_plan){.problem = gemm_problem_of(point, sparse, complaints),
                        .tile_m = (int)point[F_TILE_M],
                        .tile_n = (int)point[F_TILE_N],
                        .warp_m = (int)point[F_WARP_M],
@@ -153,11 +160,23 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
                        .group = (int)point[F_GROUP],
                        .store = point[F_STORE] == STORE_SINGLE ? 1 : 2};
     check_types(point, plan, complaints);
+    if (sparse && plan->span != PACKED24_ROW_BYTES)
+        complain(complaints, F_SPAN, "%d: a 2:4 matrix is packed by %d bytes of a row", plan->span,
+                 PACKED24_ROW_BYTES);
+    if (sparse) plan->span = PACKED24_ROW_BYTES;
     check_tile(plan, complaints);
     check_registers(plan, complaints);
     check_store(point, plan, complaints);
     check_fixed(plan, complaints);
     check_room(point, plan, complaints);
+}
+
+static void make_plan(const int64_t *point, void *plan, mc_complaints *complaints) {
+    make_plan_of(point, false, plan, complaints);
+}
+
+static void make_plan24(const int64_t *point, void *plan, mc_complaints *complaints) {
+    make_plan_of(point, true, plan, complaints);
 }
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
@@ -189,12 +208,13 @@ static void add_c_shapes(const mma_plan *plan, mc_contract *c) {
 static void contract(const void *data, mc_contract *c) {
     const mma_plan *plan = data;
     const gemm_problem *p = &plan->problem;
-    add_operand(plan, false, c);
+    if (p->sparse) gemm_add_packed(c);
+    else add_operand(plan, false, c);
     add_operand(plan, true, c);
     out_add_dense(&p->output, p->c_doc, (unsigned)p->align, c);
     out_add_residual(&p->output, false, (unsigned)p->align, c);
     gemm_add_shapes(p, true, c);
-    add_shape(c, "lda", p->lda, "elements from one row of A to the next");
+    if (!p->sparse) add_shape(c, "lda", p->lda, "elements from one row of A to the next");
     add_shape(c, "ldb", p->ldb,
               p->b_rows ? "elements from one row of B to the next"
                         : "elements from one column of B to the next");
@@ -210,11 +230,11 @@ static void contract(const void *data, mc_contract *c) {
 
 static void facts(const void *data, mc_facts *facts) {
     const mma_plan *plan = data;
-    shared_tile lhs = mma_lhs(plan);
+    shared_tile rhs = mma_rhs(plan);
     add_fact(facts, "threads", mma_threads(plan), "a thread block");
     add_fact(facts, "tile_m", plan->tile_m, "rows of C, a thread block");
     add_fact(facts, "tile_n", plan->tile_n, "columns of C, a thread block");
-    add_fact(facts, "stage_k", lhs.k, "of k, a stage");
+    add_fact(facts, "stage_k", rhs.k, "of k, a stage");
     add_fact(facts, "stage_bytes", mma_stage_bytes(plan), "of A and B, a stage");
     add_fact(facts, "stages", plan->stages, "in shared memory");
 }
@@ -238,6 +258,13 @@ static const char *how(const void *data) {
                  "multiplies its part of the tile by mma.sync, by operands that ldmatrix reads a step ahead.";
 }
 
+static const char *how24(const void *data) {
+    (void)data;
+    return "All threads copy atoms of A with their metadata, and tiles of B, into stages in shared memory. "
+           "Each\n"
+           "warp multiplies its part of the tile by mma.sp, by operands that ldmatrix reads a step ahead.";
+}
+
 const mc_solver gemm_mma = {
     .name = "mma",
     .plan = make_plan,
@@ -250,13 +277,6 @@ const mc_solver gemm_mma = {
     .how = how,
 };
 
-/* -- 2:4 ----------------------------------------------------------------------------------------------- */
-
-static void make_plan24(const int64_t *point, void *out, mc_complaints *complaints) {
-    make_plan(point, out, complaints);
-    complain(complaints, F_METHOD, "\"mma\" has no products by 2:4 matrices yet: \"wgmma\" has");
-}
-
 const mc_solver gemm24_mma = {
     .name = "mma",
     .plan = make_plan24,
@@ -266,5 +286,5 @@ const mc_solver gemm24_mma = {
     .entry_name = entry_name,
     .estimate = gemm_mma_estimate,
     .computes = gemm24_computes,
-    .how = how,
+    .how = how24,
 };

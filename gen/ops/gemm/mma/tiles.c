@@ -1,30 +1,31 @@
 /* How a stage lies in shared memory, and which pieces of it a thread copies. */
 #include "ops/gemm/mma/mma.h"
+#include "parts/packed24.h"
 
 enum { ROW_OF_BANKS = 128 };
 
 shared_tile mma_lhs(const mma_plan *plan) {
-    int bytes = plan->form.bytes, span = plan->span / (plan->sparse ? 2 : 1);
-    return (shared_tile){.rows = plan->tile_m, .k = span / bytes, .bytes = bytes, .span = span};
+    int bytes = plan->form.bytes;
+    return (shared_tile){.rows = plan->tile_m, .k = plan->span / bytes, .bytes = bytes, .span = plan->span};
 }
 
-/* Of a B by rows a line is up to 128 bytes of one k. */
+/* Of a B by rows a line is up to 128 bytes of one k. A sparse A wants twice as much of k, in two panels. */
 shared_tile mma_rhs(const mma_plan *plan) {
-    int bytes = plan->form.bytes, line = plan->tile_n * bytes;
-    shared_tile rhs = {.rows = plan->tile_n, .k = plan->span / bytes, .bytes = bytes, .span = plan->span};
-    rhs.mn_major = plan->problem.b_rows;
+    shared_tile rhs = mma_lhs(plan);
+    int line = plan->tile_n * rhs.bytes;
+    rhs.rows = plan->tile_n, rhs.mn_major = plan->problem.b_rows;
+    if (plan->problem.sparse) rhs.k *= 2;
     if (rhs.mn_major) rhs.span = line < ROW_OF_BANKS ? line : ROW_OF_BANKS;
     return rhs;
 }
 
 int mma_stage_bytes(const mma_plan *plan) {
     shared_tile lhs = mma_lhs(plan), rhs = mma_rhs(plan);
-    return tile_bytes(&lhs) + tile_bytes(&rhs) + plan->tile_m * mma_metadata_bytes(plan);
+    return tile_bytes(&lhs) + tile_bytes(&rhs) + mma_metadata_bytes(plan);
 }
 
 int mma_metadata_bytes(const mma_plan *plan) {
-    if (!plan->sparse) return 0;
-    return (plan->form.bytes == 1 ? 2 : 1) * WORD * mma_steps(plan);
+    return plan->problem.sparse ? plan->tile_m * packed24_meta_row(plan->form.bytes) : 0;
 }
 
 int mma_shared_bytes(const mma_plan *plan) { return plan->stages * mma_stage_bytes(plan); }
@@ -54,7 +55,7 @@ mc_reg mma_emit_key(mc_builder *b, const char *name, mma_key key, mc_reg line) {
 
 /* Elements are loaded one by one, and stored by the word. */
 mma_share mma_share_of(const mma_plan *plan, const shared_tile *tile) {
-    int line = tile->mn_major ? tile->rows * tile->bytes : tile->span, threads = mma_threads(plan);
+    int line = (tile->mn_major ? tile->rows : tile->k) * tile->bytes, threads = mma_threads(plan);
     mma_share s = {.lines = tile_lines(tile), .width = plan->copy == 1 ? WORD : plan->copy};
     s.pieces = line / s.width;
     s.step = threads / s.pieces;
