@@ -7,6 +7,7 @@
 #include "parts/model.h"
 
 enum { THOUSAND = 1024, REGISTERS = 65536, OTHERS = 44, MOST_REGISTERS = 255 };
+enum { EMULATED = 3 }; /* times as long takes an mma that ptxas makes of others: two, and conversions */
 
 /* Registers of a thread: sums, two steps' operands, and others. */
 static double registers_of(const mma_plan *plan) {
@@ -34,6 +35,7 @@ static double shared_traffic(const mma_plan *plan) {
 /* A stage of HELD tiles. Copies of fewer bytes take as long as those of 16, and elements' loads too. */
 static double stage_of(const mma_plan *plan, const mc_gpu *gpu, const gemm_costs *c, double held) {
     double count = (double)plan->tile_m * plan->tile_n / (MMA_ROWS * MMA_COLUMNS) * mma_steps(plan);
+    if (plan->form.emulated) count *= EMULATED;
     double products = model_most(count / gpu->mma_rate, shared_traffic(plan) / gpu->shared_rate);
     double pieces = COPY_WIDEST / (double)(mma_by_element(plan) ? plan->form.bytes : plan->copy);
     double waiting = c->latency / (plan->stages > 2 ? plan->stages - 1 : 1);
