@@ -13,7 +13,8 @@ struct race;
 struct our_sums;
 struct want_kind;
 
-/* What of a file's matrix counts: all of it; its shape alone, all else being dense; a 2:4 one's places. */
+/* What of a file's matrix counts: all of it; or its shape alone, where A is dense, or where the operator
+   keeps two of each four at places of its own (2:4). */
 typedef enum operation_mask { MASK_PATTERN, MASK_SHAPE, MASK_24 } operation_mask;
 
 typedef struct operation {

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "matrix/random.h"
 #include "shapes.h"
 
 /* Of layers of language models: what multiplies the activations of N tokens. */
@@ -63,40 +62,9 @@ static mc_status uniform_pattern(const shape_pattern *p, mc_csr *csr, mc_diag *d
     return mc_csr_generate(&pattern, csr, diag);
 }
 
-/* Each group has one of the six pairs, by 32 random bits. */
-static void draw_pairs(const shape_pattern *p, mc_csr *csr) {
-    static const uint8_t pairs[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-    mcrt_random random = random_start(p->seed, 24);
-    for (int64_t row = 0; row < p->rows; row++) {
-        for (int64_t col = 0; col < p->cols; col += 4) {
-            const uint8_t *pair = pairs[(random_next(&random) >> 32) * 6 >> 32];
-            csr->col_idx[csr->nnz++] = (int32_t)col + pair[0];
-            csr->col_idx[csr->nnz++] = (int32_t)col + pair[1];
-        }
-        csr->row_ptr[row + 1] = csr->nnz;
-    }
-}
-
-static mc_status pair_pattern(const shape_pattern *p, mc_csr *csr, mc_diag *diag) {
-    if (p->vec != 1 || p->cols % 4 != 0)
-        return mc_fail(diag, MC_CANNOT, "two of four: V is %d and k %" PRId64 ", not 1 and a multiple of 4",
-                       p->vec, p->cols);
-    size_t count = (size_t)p->rows * (size_t)(p->cols / 2);
-    mc_status status = empty_pattern(p, csr, diag);
-    if (status != MC_OK) return status;
-    int32_t *col_idx = realloc(csr->col_idx, (count + 1) * sizeof *col_idx);
-    if (col_idx == NULL) {
-        mc_csr_free(csr);
-        return mc_fail(diag, MC_NOMEM, "no memory for %zu places", count);
-    }
-    csr->col_idx = col_idx;
-    draw_pairs(p, csr);
-    return MC_OK;
-}
-
 mc_status shape_pattern_make(const shape_pattern *p, mc_csr *csr, mc_diag *diag) {
     static mc_status (*const make[])(const shape_pattern *, mc_csr *, mc_diag *) = {
-        [MASK_PATTERN] = uniform_pattern, [MASK_SHAPE] = empty_pattern, [MASK_24] = pair_pattern};
+        [MASK_PATTERN] = uniform_pattern, [MASK_SHAPE] = empty_pattern, [MASK_24] = empty_pattern};
     if (p->rows % p->vec != 0)
         return mc_fail(diag, MC_CANNOT, "%" PRId64 " rows are no multiple of V = %d", p->rows, p->vec);
     return make[p->mask](p, csr, diag);

@@ -23,9 +23,9 @@ extern const shape_set shape_sets[SHAPE_SETS];
 mc_status shape_set_list(const shape_set *set, const char *filter, size_t limit, work **items, size_t *count,
                          mc_diag *diag);
 
-/* The pattern of a matrix of ROWS x COLS that no file has, as MASK says what of it counts: nothing at all;
-   uniform ones, SPARSITY sparse, a nonzero for each VEC rows; or two of each four of a row, all pairs alike.
-   The same arguments give the same pattern. */
+/* The pattern of a matrix of ROWS x COLS that no file has, as MASK says what of it counts: uniform places,
+   SPARSITY of which are empty, a nonzero for each VEC rows; or none, where only the shape counts. The same
+   arguments give the same pattern. */
 typedef struct shape_pattern {
     operation_mask mask;
     int64_t rows, cols;

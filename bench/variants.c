@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include "context/kernels.h"
 #include "operation.h"
-#include "shapes.h"
 #include "text/file.h"
 
 enum { MAX_THREADS = 64 };
@@ -248,11 +247,8 @@ static void load_all(variant_list *list, mc_context *context, int threads) {
 static mc_status make_sample(const variant_list *list, mc_vsparse *a, mc_diag *diag) {
     const mc_pattern pattern = {
         .rows = 41, .cols = 5000, .sparsity = 0.9, .law = MC_PATTERN_REALISTIC, .cv = 0.5, .seed = 5};
-    const shape_pattern pairs = {.mask = MASK_24, .rows = 256, .cols = 1024, .vec = 1, .seed = 5};
-    bool paired = list->operation->mask == MASK_24;
     mc_csr csr;
-    mc_status status =
-        paired ? shape_pattern_make(&pairs, &csr, diag) : mc_csr_generate(&pattern, &csr, diag);
+    mc_status status = mc_csr_generate(&pattern, &csr, diag);
     if (status != MC_OK) return status;
     status = list->operation->dilate(list, &csr, 5, a, diag);
     mc_csr_free(&csr);

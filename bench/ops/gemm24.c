@@ -40,8 +40,10 @@ static int64_t slots(const mc_packed *packed, const mc_vsparse *a) {
 
 extern const operation operation_gemm24;
 const operation operation_gemm24 = {.op = MC_OP_GEMM24,
+                                    .mask = MASK_24,
                                     .usual = "512,4096",
                                     .k_contiguous = true,
+                                    .drawn = true,
                                     .dilate = dilate,
                                     .shape = products_shape,
                                     .prepare = prepare,

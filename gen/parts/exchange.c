@@ -21,11 +21,11 @@ void exchange_place(sum_exchange *e) {
     e->empty = add_s32(e->b, "parts_empty", e->full, I(PIPELINE_BARRIER_BYTES));
 }
 
-void exchange_init(const sum_exchange *e) {
+void exchange_init(const sum_exchange *e, mc_reg guard) {
     mc_builder *b = e->b;
     int warps = e->shape.threads / MC_WARP;
-    EMIT(b, mbarrier_init, AT(e->full, 0), I(1));
-    EMIT(b, mbarrier_init, AT(e->empty, 0), I(warps * exchange_slices(&e->shape)));
+    EMIT_IF(b, guard, mbarrier_init, AT(e->full, 0), I(1));
+    EMIT_IF(b, guard, mbarrier_init, AT(e->empty, 0), I(warps * exchange_slices(&e->shape)));
 }
 
 /* Which slice is the thread block's. Slices go by columns in a block of rows. */
@@ -110,4 +110,9 @@ void exchange_take(const sum_exchange *e, const mc_reg *sums, mc_label next) {
     note(b, "they were read: every thread block may send again");
     EMIT(b, bar_warp_sync, H(0xffffffff));
     EMIT_IF(b, e->tells, mbarrier_arrive_cluster, AT(e->teller, 0));
+}
+
+void exchange_end(const sum_exchange *e) {
+    note(e->b, "the slices of the last tile were read, and nobody reaches into this thread block any more");
+    pipeline_await(e->b, "PARTS_READ", e->passed, e->empty, e->phase);
 }

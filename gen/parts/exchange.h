@@ -22,8 +22,10 @@
  *   exchange_begin(&e);                the consumers
  *   exchange_send(&e, sums);           a tile's sums, once they are there
  *   exchange_take(&e, sums[0], next);  the slice's sums; who has no slice goes to NEXT
+ *   exchange_end(&e);                  before the thread ends
  *
- * Before the first tile, and before it ends, a thread block waits for the others (roles.h). */
+ * Before the first tile a thread block waits until the others have begun (roles.h). Nobody reaches into it
+ * any more when all have read what came for its last tile: what it was sent has come by then. */
 #ifndef MC_EXCHANGE_H
 #define MC_EXCHANGE_H
 
@@ -69,11 +71,13 @@ typedef struct sum_exchange {
 } sum_exchange;
 
 void exchange_place(sum_exchange *e);
-void exchange_init(const sum_exchange *e);
+/* By the thread for which GUARD holds (none: there is one alone). */
+void exchange_init(const sum_exchange *e, mc_reg guard);
 void exchange_begin(sum_exchange *e);
 /* SUMS are those of the thread's blocks of rows (warpgroup.h). */
 void exchange_send(const sum_exchange *e, const mc_reg sums[WARPGROUP_BLOCKS][WGMMA_SUMS]);
 /* Makes SUMS, from the first one on, those of the slice. */
 void exchange_take(const sum_exchange *e, const mc_reg *sums, mc_label next);
+void exchange_end(const sum_exchange *e);
 
 #endif

@@ -23,6 +23,16 @@ void pipeline_init(const pipeline *p) {
     EMIT_BARE(b, fence_mbarrier_init);
 }
 
+void pipeline_init_stage(const pipeline *p, mc_reg stage) {
+    mc_builder *b = p->b;
+    mc_reg full = mad_s32(b, "own_full", stage, I(PIPELINE_BARRIER_BYTES), p->full);
+    mc_reg empty = mad_s32(b, "own_empty", stage, I(PIPELINE_BARRIER_BYTES), p->empty);
+    EMIT(b, mbarrier_init, AT(full, 0), I(1));
+    EMIT(b, mbarrier_init, AT(empty, 0), I(p->consumers * members(p)));
+    note(b, "the copies see them too");
+    EMIT_BARE(b, fence_mbarrier_init);
+}
+
 void pipeline_await(mc_builder *b, const char *name, mc_reg passed, mc_reg at, mc_reg parity) {
     char passed_name[MC_MAX_NAME];
     snprintf(passed_name, sizeof passed_name, "%s_PASSED", name);

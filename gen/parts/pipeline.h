@@ -69,6 +69,8 @@ void pipeline_await(mc_builder *b, const char *name, mc_reg passed, mc_reg at, m
 /* Sets the rest of P. */
 void pipeline_place(pipeline *p);
 void pipeline_init(const pipeline *p);
+/* The same by as many threads as there are stages: STAGE is the thread's. */
+void pipeline_init_stage(const pipeline *p, mc_reg stage);
 
 /* -- Who fills stages --------------------------------------------------------------------------------- */
 

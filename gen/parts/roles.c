@@ -13,7 +13,6 @@ role_shares roles_shares(int consumers) {
 
 static bool shares_copies(const warp_roles *r) { return r->cluster > 1; }
 static bool shares_tiles(const warp_roles *r) { return r->parts > 1; }
-static bool has_cluster(const warp_roles *r) { return shares_copies(r) || shares_tiles(r); }
 
 void roles_begin(warp_roles *r) {
     mc_builder *b = r->b;
@@ -26,7 +25,7 @@ void roles_begin(warp_roles *r) {
     r->warp_row = shl_b32(b, "warp_row", in_group, I(log2_of(WARPGROUP_ROWS / WARPGROUP_WARPS)));
     r->first_thread = setp_eq(b, "first_thread", r->thread, I(0));
     r->arrives = setp_lt(b, "arrives", r->lane, I(shares_copies(r) ? r->cluster : 1));
-    if (!has_cluster(r)) return;
+    if (!shares_copies(r) && !shares_tiles(r)) return;
     r->rank = load_special(b, "rank", "cluster_ctarank");
     if (!shares_copies(r)) return;
     r->peer = and_b32(b, "peer", r->lane, I(r->cluster - 1));
@@ -68,19 +67,11 @@ void roles_meet_cluster(const warp_roles *r) {
     EMIT_BARE(r->b, cluster_wait);
 }
 
-void roles_producer_end(const warp_roles *r, mc_label done) {
-    mc_builder *b = r->b;
-    if (!shares_tiles(r)) return;
-    set_label(b, done);
-    EMIT(b, bar_warp_sync, H(0xffffffff));
-    roles_meet_cluster(r);
-}
-
 /* A thread of a warp may come here long before the others do, and the barrier takes whole warps. */
 void roles_end(const warp_roles *r, mc_label end) {
     mc_builder *b = r->b;
     set_label(b, end);
-    if (has_cluster(r)) {
+    if (shares_copies(r)) {
         note(b, "others of the cluster may still arrive at this thread block's barriers");
         EMIT(b, bar_warp_sync, H(0xffffffff));
         EMIT_BARE(b, cluster_arrive);

@@ -15,10 +15,10 @@
  *
  * In a cluster whose thread blocks share tiles of C, each with a part of k (`parts`), they only copy into
  * their own stages. They need to know of each other later, when they exchange sums (exchange.h): roles_meet
- * tells the others, and who needs them, or ends, waits.
+ * tells the others, and who needs them waits. At its end a thread block waits for no other one there:
+ * exchange_end does.
  *
  *   roles_meet_cluster(&r);             the consumers, before they exchange anything
- *   roles_producer_end(&r, done);       label, where the producer's warpgroup goes at its end; then roles_end
  *
  * Registers. A kernel is launched with equal shares for all threads (`launch`). The producer's warpgroup
  * gives most of them back, and the consumers take them (PTX ISA, "setmaxnreg"). The rows of roles_shares fill
@@ -79,7 +79,6 @@ void roles_produce(const warp_roles *r, mc_label producer);
 void roles_producer(const warp_roles *r, mc_label producer, mc_label end);
 void roles_end(const warp_roles *r, mc_label end);
 void roles_meet_cluster(const warp_roles *r);
-void roles_producer_end(const warp_roles *r, mc_label done);
 
 /* Two consumers that take tiles in turn. */
 typedef struct role_turns {

@@ -9,17 +9,27 @@ tensor_box tensor_copy_box(const shared_tile *tile, int count) {
     return (tensor_box){tile_line(tile), tile_lines(tile) / parts};
 }
 
-static const char *named(const tensor_copy *c, const char *what, char name[MC_MAX_NAME]) {
-    snprintf(name, MC_MAX_NAME, "%s_%s", c->name, what);
+static const char *joined(const char *begin, const char *what, char name[MC_MAX_NAME]) {
+    snprintf(name, MC_MAX_NAME, "%s_%s", begin, what);
     return name;
+}
+
+static const char *named(const tensor_copy *c, const char *what, char name[MC_MAX_NAME]) {
+    return joined(c->name, what, name);
+}
+
+mc_reg tensor_copy_prefetch(mc_builder *b, const char *name, const char *param, mc_reg guard) {
+    char reg[MC_MAX_NAME];
+    mc_reg at = mov_param(b, joined(name, "map_param", reg), NAME(param));
+    mc_reg map = cvta_param(b, joined(name, "map", reg), at);
+    EMIT_IF(b, guard, prefetch_map, AT(map, 0));
+    return map;
 }
 
 void tensor_copy_begin(tensor_copy *c) {
     mc_builder *b = c->b;
     char name[MC_MAX_NAME];
-    mc_reg param = mov_param(b, named(c, "map_param", name), NAME(c->param));
-    c->map = cvta_param(b, named(c, "map", name), param);
-    EMIT(b, prefetch_map, AT(c->map, 0));
+    if (!c->map.id) c->map = tensor_copy_prefetch(b, c->name, c->param, (mc_reg){0});
     if (c->once) {
         c->policy = b64(b, named(c, "policy", name));
         EMIT(b, policy_leaves_first, c->policy);

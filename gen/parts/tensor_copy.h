@@ -18,8 +18,10 @@ typedef struct tensor_copy {
     int sharers; /* thread blocks of the cluster, which all need the same tile; 0 and 1: this one alone */
     mc_reg rank; /* with sharers: the thread block's number */
     bool once;   /* without sharers: what is copied is read once, and leaves L2 first */
+    mc_reg
+        map; /* the tensor map's address, which tensor_copy_prefetch gave; none: tensor_copy_begin sets it */
 
-    mc_reg map, policy;
+    mc_reg policy;
     mc_reg row;       /* the first row that this thread block copies, in the matrix */
     mc_reg part, to;  /* with sharers: where the part begins in the tile, bytes; in shared memory */
     mc_reg rank_rows; /* with sharers: rows of the tile before the part */
@@ -32,6 +34,8 @@ typedef struct tensor_box {
 } tensor_box;
 tensor_box tensor_copy_box(const shared_tile *tile, int sharers);
 
+/* Asks for the tensor map where GUARD holds (none: always), well ahead of the first copy; its address. */
+mc_reg tensor_copy_prefetch(mc_builder *b, const char *name, const char *param, mc_reg guard);
 void tensor_copy_begin(tensor_copy *c);
 /* Says where the tile begins in the matrix. */
 void tensor_copy_row(const tensor_copy *c, mc_reg row);

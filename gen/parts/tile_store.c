@@ -11,18 +11,22 @@ int store_span(int columns, int bytes) {
 
 static int span_of(const tile_store *s) { return store_span(s->columns, s->bytes); }
 
+static int slot_bytes(const tile_store *s) { return s->slots.rows * STORE_LINE; }
+static bool is_half(const tile_store *s) { return s->slots.rows == STORE_HALF; }
+
 /* The number by which the swizzle of a row exchanges its chunks: rows that share 128 bytes have the same. */
 static mc_reg chunk_mask(const tile_store *s, mc_reg line) {
     return shr_u32(s->b, "c_pattern", line, I(log2_of(STORE_LINE / span_of(s))));
 }
 
 /* For stmatrix: lanes 8 i to 8 i + 7 name the rows of matrix i. Matrices 1 and 3 are rows 8 to 15, matrices 2
-   and 3 the next 8 columns: the next chunk. */
+   and 3 the next 8 columns: the next chunk. Of 8 rows each matrix is a chunk. */
 static void place_matrices(tile_store *s) {
     mc_builder *b = s->b;
-    mc_reg row = and_b32(b, "c_lane_row", s->lane, I(STORE_ROWS - 1));
+    mc_reg row = and_b32(b, "c_lane_row", s->lane, I(s->slots.rows - 1));
     mc_reg line = and_b32(b, "c_line", s->lane, I(TILE_LINES - 1));
-    mc_reg chunk = xor_b32(b, "c_chunk", shr_u32(b, "c_half", s->lane, I(4)), chunk_mask(s, line));
+    mc_reg own = shr_u32(b, "c_half", s->lane, I(log2_of(s->slots.rows)));
+    mc_reg chunk = xor_b32(b, "c_chunk", own, chunk_mask(s, line));
     mc_reg at = mad_s32(b, "c_row_at", row, I(span_of(s)), s->slot);
     s->at = mad_s32(b, "c_lane_at", chunk, I(TILE_CHUNK), at);
 }
@@ -46,8 +50,9 @@ static void place_pairs(tile_store *s) {
 void store_begin(tile_store *s) {
     mc_builder *b = s->b;
     s->map = cvta_param(b, "c_map", mov_param(b, "c_map_param", NAME(s->param)));
-    note(b, "the warp's %d slots of %d rows of C, and the lane's place in them", s->slots, STORE_ROWS);
-    s->slot = mad_s32(b, "c_slot", s->warp, I(s->slots * STORE_SLOT), s->first);
+    note(b, "the warp's %d slots of %d rows of C, and the lane's place in them", s->slots.count,
+         s->slots.rows);
+    s->slot = mad_s32(b, "c_slot", s->warp, I(s->slots.count * slot_bytes(s)), s->first);
     if (s->bytes == WORD) place_pairs(s);
     else place_matrices(s);
     s->copies = setp_eq(b, "copies_c", s->lane, I(0));
@@ -57,39 +62,55 @@ void store_begin(tile_store *s) {
 
 /* -- A box -------------------------------------------------------------------------------------------- */
 
-/* Where the lane's element of the box lies two chunks further on for each of PAIR. */
-static mc_reg place_of(const tile_store *s, int pair) {
-    if (pair == 0) return s->at;
-    EMIT(s->b, xor_b32, s->to, s->at, I(pair * 2 * TILE_CHUNK));
+/* Where the lane's element of the box lies CHUNKS chunks further on. */
+static mc_reg place_of(const tile_store *s, int chunks) {
+    if (chunks == 0) return s->at;
+    EMIT(s->b, xor_b32, s->to, s->at, I(chunks * TILE_CHUNK));
     return s->to;
 }
 
 /* WORDS has two registers for each 8 columns: (row g, columns 2 t, 2 t + 1), (row g + 8, the same). */
 static void put_matrices(const tile_store *s, const mc_reg *words, int slot) {
-    for (int pair = 0; pair < span_of(s) / (2 * TILE_CHUNK); pair++)
-        EMIT(s->b, stmatrix_x4, AT(place_of(s, pair), slot * STORE_SLOT), V4(&words[4 * pair]));
+    for (int chunk = 0; chunk < span_of(s) / TILE_CHUNK; chunk += 2)
+        EMIT(s->b, stmatrix_x4, AT(place_of(s, chunk), slot * slot_bytes(s)), V4(&words[2 * chunk]));
 }
 
-/* Stores a row's pairs of 8 columns from 8 J and from 8 J + 16 on. */
-static void put_pairs(const tile_store *s, const mc_reg *sums, int j, int half, int slot) {
+/* Of 8 rows, the upper ones or, HALF being 1, those below. */
+static void put_half_matrices(const tile_store *s, const mc_reg *words, int half, int slot) {
+    enum { MATRICES = 4 };
+    for (int chunk = 0; chunk < span_of(s) / TILE_CHUNK; chunk += MATRICES) {
+        mc_reg of[MATRICES];
+        for (int i = 0; i < MATRICES; i++) of[i] = words[2 * (chunk + i) + half];
+        EMIT(s->b, stmatrix_x4, AT(place_of(s, chunk), slot * slot_bytes(s)), V4(of));
+    }
+}
+
+/* Stores a row's pairs of 8 columns from 8 J and from 8 J + 16 on: row g, or, HALF being 1, g + 8, which lies
+   OFFSET further on. */
+static void put_pairs(const tile_store *s, const mc_reg *sums, int j, int half, int offset) {
     mc_builder *b = s->b;
     const mc_reg *near = &sums[4 * j + 2 * half], *far = &sums[4 * (j + 2) + 2 * half];
-    int offset = slot * STORE_SLOT + half * TILE_LINES * span_of(s);
     for (int i = 0; i < 2; i++) {
         EMIT(b, selp_b32, s->put[i], far[i], near[i], s->odd);
         EMIT(b, selp_b32, s->put[2 + i], near[i], far[i], s->odd);
     }
-    EMIT(b, sts_v2, AT(place_of(s, j), offset), V2(s->put));
-    EMIT(b, sts_v2, AT(place_of(s, j + 2), offset), V2(s->put + 2));
+    EMIT(b, sts_v2, AT(place_of(s, 2 * j), offset), V2(s->put));
+    EMIT(b, sts_v2, AT(place_of(s, 2 * j + 4), offset), V2(s->put + 2));
 }
 
-static void put_box(const tile_store *s, const mc_reg *words, int slot) {
+/* HALF: of a box of 8 rows, which those are. */
+static void put_box(const tile_store *s, const mc_reg *words, int half, int slot) {
+    int at = slot * slot_bytes(s);
     if (s->bytes != WORD) {
-        put_matrices(s, words, slot);
+        if (is_half(s)) put_half_matrices(s, words, half, slot);
+        else put_matrices(s, words, slot);
         return;
     }
-    for (int j = 0; j < 2; j++)
-        for (int half = 0; half < 2; half++) put_pairs(s, words, j, half, slot);
+    for (int j = 0; j < 2; j++) {
+        if (is_half(s)) put_pairs(s, words, j, half, at);
+        for (int i = 0; i < 2 && !is_half(s); i++)
+            put_pairs(s, words, j, i, at + i * TILE_LINES * span_of(s));
+    }
 }
 
 static void copy_box(const tile_store *s, int slot) {
@@ -97,27 +118,40 @@ static void copy_box(const tile_store *s, int slot) {
     EMIT_BARE(b, fence_async_shared);
     EMIT(b, bar_warp_sync, H(0xffffffff));
     builder_emit(b, s->copies, s->adds ? OP_tma_add_2d : OP_tma_store_2d,
-                 MC_OPERANDS(TENSOR(s->map, s->column, s->row), AT(s->slot, slot * STORE_SLOT)));
+                 MC_OPERANDS(TENSOR(s->map, s->column, s->row), AT(s->slot, slot * slot_bytes(s))));
     builder_emit(b, s->copies, OP_bulk_commit, NULL, 0);
+}
+
+/* The next box is BOX of all of a tile's: goes to its first column of C, of which LINE are a box's, and its
+   first row. With boxes of 8 rows those of the same columns follow each other. */
+static void place_box(const tile_store *s, int box, int line, mc_reg column) {
+    mc_builder *b = s->b;
+    int across = is_half(s) ? box / 2 : box;
+    note(b, "columns %d to %d%s, through slot %d, which its copy before has read", across * line,
+         across * line + line - 1,
+         !is_half(s) ? ""
+         : box % 2   ? " of rows 8 to 15"
+                     : " of rows 0 to 7",
+         box % s->slots.count);
+    if (is_half(s) && box) EMIT(b, add_s32, s->row, s->row, I(box % 2 ? STORE_HALF : -STORE_HALF));
+    if (is_half(s) && box % 2) return;
+    if (across) EMIT(b, add_s32, s->column, column, I(across * line));
+    else EMIT(b, mov_b32, s->column, column);
 }
 
 void store_tile(const tile_store *s, const mc_reg *words, mc_reg row, int offset, mc_reg column) {
     mc_builder *b = s->b;
-    int line = span_of(s) / s->bytes, boxes = s->columns / line;
-    int box_words = line / 8 * s->bytes;
+    int line = span_of(s) / s->bytes, halves = is_half(s) ? 2 : 1, slots = s->slots.count;
+    int boxes = s->columns / line * halves, box_words = line / 8 * s->bytes;
     note(b, "the warp's rows of C");
     EMIT(b, add_s32, s->row, row, s->warp_row);
     if (offset) EMIT(b, add_s32, s->row, s->row, I(offset));
     for (int box = 0; box < boxes; box++) {
-        int slot = box % s->slots;
-        note(b, "columns %d to %d, through slot %d, which its copy before has read", box * line,
-             box * line + line - 1, slot);
-        if (box) EMIT(b, add_s32, s->column, column, I(box * line));
-        else EMIT(b, mov_b32, s->column, column);
-        EMIT_IF(b, s->copies, bulk_wait_read, I(box == 0 && boxes % s->slots ? 0 : s->slots - 1));
+        place_box(s, box, line, column);
+        EMIT_IF(b, s->copies, bulk_wait_read, I(box == 0 && boxes % slots ? 0 : slots - 1));
         EMIT(b, bar_warp_sync, H(0xffffffff));
-        put_box(s, &words[box * box_words], slot);
-        copy_box(s, slot);
+        put_box(s, &words[box / halves * box_words], box % halves, box % slots);
+        copy_box(s, box % slots);
     }
 }
 

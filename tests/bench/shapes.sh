@@ -23,9 +23,21 @@ lines 'what is drawn' '"shapes":"tiny","values":"normal"' 1
 all_right gemm_bf16 --set out=f32 --set bias=row --values uniform
 all_right gemm_e4m3 --set rhs=e5m2 --set scale=tensor
 all_right gemm_s8
+all_right gemm24_f16
+all_right gemm24_e4m3 --set out=bf16
+all_right gemm24_s8 --values uniform
 all_right gemm_s8 --set lhs=u8 --set out=f16 --set scale=row --set bias=column --set act=relu
 all_right gemm_s8 --set out=s8 --set scale=column --cold
 check 'several sets when cold' [ "$(grep '"result"' lines.jsonl | head -1 | sed 's/.*"sets":\([0-9]*\).*/\1/')" -gt 2 ]
+
+# Two of four: the places are the operator's own; cuSPARSELt takes part by itself
+for type in f16 bf16 e4m3 s8; do all_right gemm24_$type; done
+lines 'half of A' '"class":0.5' 12
+all_right gemm24_s8 --set out=f16 --set scale=row --values uniform
+expect 0 '' run gemm24_e4m3 --shapes tiny --filter 64x96 --n 16
+for peer in 'cublaslt f16' 'cublaslt e4m3 fast f16' 'cublaslt e4m3 promoted f16'; do lines "$peer" "\"contender\":\"$peer\"" 2; done
+lines 'cuSPARSELt' '"contender":"cusparselt e4m3 f16"' 4
+lines 'nothing else is to say' '"kind":"note"' 0
 
 # Sparse ones: uniform patterns
 all_right spmm_l8r8

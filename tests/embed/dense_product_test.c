@@ -114,7 +114,9 @@ int main(void) {
     const mc_context_config config = {.size = sizeof config, .device = "sim", .records = ""};
     if (!worked("context", mc_context_create(&config, &context, diag))) return check_end();
     mc_plan_config p = problem_of(MC_F16, MC_F16, 65, 72, 104);
-    try_plan(p, "store=tensor");
+    try_plan(p, "overlap=wait");
+    try_plan(problem_of(MC_F16, MC_F16, 700, 1536, 8), "store=tensor");
+    try_plan(problem_of(MC_F16, MC_F16, 256, 8, 2000), "split=");
     p.residual = MC_RESIDUAL_F32;
     try_plan(p, "residual=f32");
     p = problem_of(MC_BF16, MC_F32, 40, 63, 200);

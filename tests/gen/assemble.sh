@@ -2,7 +2,7 @@
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -438,6 +438,27 @@ product_list() { # LDA
     for ((i = 0; i < 4; i++)); do echo "sm_90a 0 pairs$i --set store=pairs $(in_pairs "$i")"; done
     echo "sm_90a 0 rows --set layout=rows"
     echo "sm_90a 0 rows-wide --set layout=rows --set tile_n=192 --set consumers=2 --set out=f32"
+}
+
+# The same with k split: variants, types and outputs with every split, and what stands around the loop.
+gemm_split_list() {
+    local i all types=("bf16 bf16" "e4m3 e5m2" "s8 u8" "f16 f16") outs=(f16 f32 bf16) splits=(2 4 8 1) columns=(8 16 24 32 64) stores=(pairs single)
+    local tiles=("64 1" "128 1" "128 2" "256 2")
+    all=$("$mcgen" --list-variants "$spec" | wc -l)
+    for ((i = 0; i < all; i += 7)); do echo "sm_90a $i open"; done
+    for ((i = 3; i < all; i += 41)); do echo "sm_90a $i fixed --set m=4096 --set n=16 --set k=4608 --set lda=4608 --set ldb=4608 --set ldc=16"; done
+    for ((i = 0; i < 20; i++)); do
+        # shellcheck disable=SC2086
+        set -- ${types[i % 4]} ${tiles[i / 4 % 4]}
+        echo "sm_90a 0 types$i --set lhs=$1 --set rhs=$2 --set tile_m=$3 --set consumers=$4 --set stages=3 --set split=${splits[i / 3 % 4]} --set tile_n=${columns[i % 5]} --set out=${outs[i / 5 % 3]} --set scale=row --set bias=column"
+        echo "sm_90a 0 chained$i --set tile_m=$3 --set consumers=$4 --set stages=3 --set split=${splits[i % 4]} --set tile_n=${columns[i / 2 % 5]} --set store=${stores[i % 2]} $(chained "$i")"
+        echo "sm_90a 0 added$i --set tile_m=$3 --set consumers=$4 --set stages=3 --set split=${splits[i / 2 % 4]} --set tile_n=${columns[i / 3 % 5]} --set store=pairs $(added "$i")"
+    done
+    for ((i = 0; i < 4; i++)); do
+        echo "sm_90a 0 tensor$i --set store=tensor --set tile_m=128 --set consumers=$((1 + i % 2)) --set stages=3 --set split=${splits[i]} --set tile_n=$((i < 2 ? 64 : 32)) $(output "$i")"
+        echo "sm_90a 0 ahead$i --set overlap=$([ $((i % 2)) = 0 ] && echo on || echo wait) --set early=$([ $((i / 2)) = 0 ] && echo on || echo off) --set once=on --set split=${splits[i]}"
+    done
+    echo "sm_90a 0 rows --set layout=rows --set tile_n=64 --set stages=3 --set split=4"
 }
 
 # The same by mma.sync: of each arch another part of the variants, types and outputs, at rows that begin anywhere.

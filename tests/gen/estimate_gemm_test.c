@@ -53,9 +53,9 @@ static double least(const mc_spec *spec, mc_problem p) {
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     mc_spec *f16 = read_spec(argv[1], "f16"), *s8 = read_spec(argv[1], "s8"),
-            *mma = read_spec(argv[1], "f16_mma");
+            *mma = read_spec(argv[1], "f16_mma"), *parts = read_spec(argv[1], "f16_split");
     gpu = mc_gpu_find("NVIDIA H100 80GB HBM3", 90);
-    if (!f16 || !s8 || !mma) return check_end();
+    if (!f16 || !s8 || !mma || !parts) return check_end();
     check_everywhere(f16);
     check_everywhere(mma);
     check_choice(mma, (mc_problem){.m = 4096, .n = 4096, .k = 4096}, "tile_m=128 tile_n=128");
@@ -71,6 +71,17 @@ int main(int argc, char **argv) {
     CHECK(ratio > 1.8 && ratio < 2.2, "8192 cubed: f16 takes %.2f of s8", ratio);
     CHECK(least(f16, cold) > 28672.0 * 8192 * 2 / 3.4e6, "memory is faster than 3.4 TB/s: %.1f us",
           least(f16, cold));
+    check_everywhere(parts);
+    check_choice(parts, (mc_problem){.m = 4096, .n = 16, .k = 4096}, "tile_n=16");
+    check_choice(parts, (mc_problem){.m = 4096, .n = 16, .k = 4096}, "split=");
+    check_choice(parts, (mc_problem){.m = 512, .n = 512, .k = 16384}, "split=8");
+    /* a product of few tiles, and one that fills the GPU: split k, and not */
+    const mc_problem few = {.m = 4096, .n = 16, .k = 4096}, square = {.m = 4096, .n = 4096, .k = 4096};
+    CHECK(least(parts, few) < 0.8 * least(f16, few), "16 columns: %.1f us split, %.1f not", least(parts, few),
+          least(f16, few));
+    CHECK(least(f16, square) < least(parts, square), "4096 cubed: %.1f us split, %.1f not",
+          least(parts, square), least(f16, square));
+    mc_spec_destroy(parts);
     mc_spec_destroy(f16);
     mc_spec_destroy(s8);
     mc_spec_destroy(mma);

@@ -314,6 +314,11 @@ static void tiles(bench *t) {
                         turns[] = {{"turns", {"on"}},         {"tile_m", {"64", "128"}},
                                    {"tile_n", {"64", "128"}}, {"stages", {"3", "2"}},
                                    {"consumers", {"2"}},      {"store", {"tensor", "pairs"}}};
+    /* of a 2:4 A little room is left for C */
+    static const choice tall[] = {{"lhs", {"e4m3"}},   {"rhs", {"e4m3"}},   {"out", {"f16", "f32"}},
+                                  {"tile_m", {"256"}}, {"tile_n", {"128"}}, {"stages", {"3"}},
+                                  {"consumers", {"2"}}};
+    TRY(t, 1, tall);
     TRY(t, 3, together);
     TRY(t, 1, wide);
     TRY(t, 1, three);

@@ -4,7 +4,7 @@
 
 #include "schema/family.h"
 
-/* X(name, what it is): microseconds. */
+/* X(name, what it is): microseconds, but for `cached`. */
 #define GEMM_COST_LIST(X)                                                                                    \
     X(launch, "a launch behind another kernel, and the first stage's copies")                                \
     X(tile, "a tile's begin and end, for whoever multiplies")                                                \
@@ -14,7 +14,11 @@
     X(tensor, "1024 elements of C stored by tensor copies")                                                  \
     X(pairs, "1024 elements of C stored in pairs")                                                           \
     X(single, "1024 elements of C stored one by one")                                                        \
-    X(memory, "a megabyte that is not in L2")
+    X(memory, "a megabyte that is not in L2")                                                                \
+    X(cache, "a megabyte that is in L2, read once")                                                          \
+    X(cached, "megabytes of operands that L2 keeps from one launch to the next")                             \
+    X(exchange, "sums of a tile that is split, from the last product to the slice's sums")                   \
+    X(part, "1024 sums that come in from the parts")
 
 typedef struct gemm_costs {
 #define X(name, doc) double name;

@@ -48,6 +48,8 @@ static const mc_hint hints[] = {
     {" swizzle raster group_m group_size_m raster_order ",
      "group is how many rows of tiles go together, column by column"},
     {" trans_b transpose_b trans b_layout ", "layout = \"columns\" or \"rows\" says how B lies"},
+    {" split_k splitk k_splits num_splits stream_k ",
+     "split is how many thread blocks of a cluster share a tile, each with a part of k"},
     {" alpha ", "scale = \"tensor\" multiplies all of C"},
     {" beta ", "residual adds a matrix of C's shape"},
     {" sparsity nm n_m sparse ", "op = \"gemm24\" is the product by a 2:4 matrix"},

@@ -56,6 +56,11 @@ int gemm_result_columns(const gemm_config *c) {
     return wgmma_result_columns(&plan);
 }
 
+int gemm_store_rows(const gemm_config *c) {
+    const wgmma_plan plan = plan_of(c);
+    return wgmma_slots(&plan).rows;
+}
+
 int gemm_shared(const gemm_config *c) {
     const wgmma_plan plan = plan_of(c);
     return wgmma_shared_bytes(&plan);

@@ -39,6 +39,8 @@ shared_tile gemm_rhs(const gemm_config *c);
 int gemm_out_bytes(const gemm_config *c);
 /* Columns of C that a warpgroup stores at a time. */
 int gemm_result_columns(const gemm_config *c);
+/* Rows of a box of C. */
+int gemm_store_rows(const gemm_config *c);
 /* Bytes of dynamic shared memory, and threads. */
 int gemm_shared(const gemm_config *c);
 int gemm_threads(const gemm_config *c);

@@ -73,7 +73,8 @@ static void run(measure *at) {
     ptxsim_tensor tensors[] = {
         tensor(a, 2, at->m, at->k, tensor_copy_box(&a_tile, 1)),
         tensor(b, 2, at->n, at->k, tensor_copy_box(&b_tile, sharers)),
-        tensor(c, out, at->m, at->n, (tensor_box){store_span(config->tile_n, out) / out, STORE_ROWS}),
+        tensor(c, out, at->m, at->n,
+               (tensor_box){store_span(config->tile_n, out) / out, gemm_store_rows(config)}),
     };
     unsigned char maps[3][PTXSIM_TENSOR_MAP_BYTES];
     for (int i = 0; i < 3; i++) ok(at, ptxsim_tensor_map_encode(at->sim, &tensors[i], maps[i]));

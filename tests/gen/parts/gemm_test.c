@@ -231,8 +231,8 @@ static bool launch(run *r) {
     int bytes = gemm_out_bytes(c), span = store_span(gemm_result_columns(c), bytes);
     mc_tensor_map a = operand_map(r, &r->a, gemm_lhs(c), 1);
     mc_tensor_map b = operand_map(r, &r->b, gemm_rhs(c), c->cluster);
-    mc_tensor_map to =
-        map_of(r, r->c_at, bytes, r->p.m, r->p.n, r->ldc, (tensor_box){span / bytes, STORE_ROWS}, span);
+    mc_tensor_map to = map_of(r, r->c_at, bytes, r->p.m, r->p.n, r->ldc,
+                              (tensor_box){span / bytes, gemm_store_rows(c)}, span);
     mc_launch l = {.grid = {(unsigned)r->p.blocks, c->split ? (unsigned)c->split : 1, 1},
                    .block = {(unsigned)gemm_threads(c), 1, 1},
                    .shared_dynamic = (unsigned)gemm_shared(c),

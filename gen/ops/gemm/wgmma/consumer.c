@@ -189,5 +189,6 @@ void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end) {
     EMIT(b, bra, TO(tile));
     set_label(b, done);
     wgmma_end_result(&w.result);
+    if (wgmma_is_split(g->plan)) exchange_end(&w.parts);
     EMIT(b, bra, TO(end));
 }

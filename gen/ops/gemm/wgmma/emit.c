@@ -1,6 +1,7 @@
 /* The frame of a wgmma kernel: who is who, the pipeline, and the order of the roles' parts. */
 #include "ops/gemm/wgmma/wgmma.h"
 #include "parts/emit.h"
+#include "parts/tensor_copy.h"
 
 /* Split: where the parts' sums come in, behind C on its way; their barriers behind those of the stages. */
 static void place_parts(wgmma_kernel *g) {
@@ -20,6 +21,33 @@ static void place_parts(wgmma_kernel *g) {
     exchange_place(&g->parts);
 }
 
+/* Split: the producer's thread asks for the tensor maps before all else, which the first copies then find. */
+static void prefetch_maps(wgmma_kernel *g) {
+    mc_builder *b = g->b;
+    if (!wgmma_is_split(g->plan)) return;
+    note(b, "the producer's thread asks for the tensor maps ahead of its first copies");
+    mc_reg copies = setp_eq(b, "copies", g->roles.thread, I(g->plan->consumers * WARPGROUP));
+    if (!g->plan->problem.sparse) g->a_map = tensor_copy_prefetch(b, "a", "a_map", copies);
+    g->b_map = tensor_copy_prefetch(b, "b", "b_map", copies);
+}
+
+/* Of many stages each has a thread for it. */
+static void init_barriers(const wgmma_kernel *g, mc_label ready) {
+    mc_builder *b = g->b;
+    enum { MANY = 8 };
+    int stages = g->plan->stages;
+    if (stages > MANY) {
+        mc_reg others = setp_ge(b, "has_no_stage", g->roles.thread, I(stages));
+        EMIT_IF(b, others, bra, TO(ready));
+        if (wgmma_is_split(g->plan)) exchange_init(&g->parts, g->roles.first_thread);
+        pipeline_init_stage(&g->pipe, g->roles.thread);
+        return;
+    }
+    EMIT_IF(b, NOT(g->roles.first_thread), bra, TO(ready));
+    if (wgmma_is_split(g->plan)) exchange_init(&g->parts, (mc_reg){0});
+    pipeline_init(&g->pipe);
+}
+
 static void begin_pipeline(wgmma_kernel *g) {
     mc_builder *b = g->b;
     const wgmma_plan *plan = g->plan;
@@ -34,9 +62,7 @@ static void begin_pipeline(wgmma_kernel *g) {
     g->pipe.first = mov_shared(b, "stages", NAME("room"));
     pipeline_place(&g->pipe);
     place_parts(g);
-    EMIT_IF(b, NOT(g->roles.first_thread), bra, TO(ready));
-    if (wgmma_is_split(plan)) exchange_init(&g->parts);
-    pipeline_init(&g->pipe);
+    init_barriers(g, ready);
     set_label(b, ready);
     roles_meet(&g->roles);
 }
@@ -67,8 +93,7 @@ void wgmma_emit(const void *data, mc_builder *b) {
     const wgmma_plan *plan = data;
     const gemm_problem *p = &plan->problem;
     wgmma_kernel g = {.plan = plan, .b = b, .lhs = wgmma_lhs(plan), .rhs = wgmma_rhs(plan)};
-    mc_label producer = label(b, "PRODUCER"), end = label(b, "END"),
-             done = wgmma_is_split(plan) ? label(b, "PRODUCER_END") : end;
+    mc_label producer = label(b, "PRODUCER"), end = label(b, "END");
     shared_dynamic(b, "room", TILE_ALIGN);
     emit_launch_next(b, plan->overlap);
     heading(b, "Who is who: %d warpgroups that multiply, and one that copies", plan->consumers);
@@ -78,6 +103,7 @@ void wgmma_emit(const void *data, mc_builder *b) {
                            .cluster = plan->cluster,
                            .parts = plan->split};
     roles_begin(&g.roles);
+    prefetch_maps(&g);
     g.m = load_size(b, "m", "m", p->m), g.n = load_size(b, "n", "n", p->n);
     g.k = load_size(b, "k_size", "k", p->k);
     mc_reg k_end = add_s32(b, "k_end", g.k, I(g.rhs.k - 1));
@@ -87,7 +113,6 @@ void wgmma_emit(const void *data, mc_builder *b) {
     begin_pipeline(&g);
     roles_produce(&g.roles, producer);
     wgmma_emit_consumer(&g, end);
-    wgmma_emit_producer(&g, producer, done);
-    roles_producer_end(&g.roles, done);
+    wgmma_emit_producer(&g, producer, end);
     roles_end(&g.roles, end);
 }

@@ -1,35 +1,89 @@
-/* How long a wgmma kernel should take: the stages of a multiprocessor's tiles one behind another, and what
-   lies between tiles; or the operands' way from memory. */
+/* How long a wgmma kernel should take: the stages of a multiprocessor's tiles one behind another, and the
+   operands' way from memory or L2, which hold each other up where they take the same time (hypot); and what
+   lies between tiles. */
 #include "ops/gemm/costs.h"
 #include "ops/gemm/solvers.h"
 #include "ops/gemm/wgmma/wgmma.h"
+#include "parts/emit.h"
 #include "parts/model.h"
+#include "parts/packed24.h"
 
-enum { UNIT = 64 * 64, THOUSAND = 1024 };
+enum { UNIT = 64 * 64, THOUSAND = 1024, A_BOUND = 32 /* columns that take no longer than reading A does */ };
+
+/* How a problem is dealt out. */
+typedef struct dealing {
+    double beside; /* thread blocks of a multiprocessor that run beside each other */
+    double turns;  /* tiles that a thread block takes, one after another */
+    double stages; /* of a tile, or of a thread block's part of it */
+} dealing;
+
+/* Thread blocks that a multiprocessor has room for, by registers and by shared memory. */
+static double held(const wgmma_plan *plan, const mc_gpu *gpu) {
+    int bytes = wgmma_shared_bytes(plan) + MODEL_BLOCK_SHARED;
+    return wgmma_is_narrow(plan) && 2 * bytes <= (int)gpu->shared_bytes ? 2 : 1;
+}
+
+/* Clusters of more than two thread blocks do not fill groups of 18 multiprocessors: 16 count. */
+static double usable(int parts, const mc_gpu *gpu) {
+    enum { GROUP = 16 };
+    return parts > 2 ? gpu->multiprocessors / GROUP * GROUP : gpu->multiprocessors;
+}
+
+static dealing deal(const wgmma_plan *plan, const mc_gpu *gpu, const mc_problem *p) {
+    shared_tile rhs = wgmma_rhs(plan);
+    int parts = wgmma_is_split(plan) ? plan->split : 1;
+    double tiles = ceil((double)p->m / plan->tile_m) * ceil((double)p->n / plan->tile_n);
+    double there = usable(parts, gpu), full = model_most(ceil(tiles * parts / there), 1);
+    double beside = model_least(held(plan, gpu), full), at_once = floor(there * beside / parts);
+    return (dealing){.beside = beside,
+                     .turns = ceil(tiles / model_most(at_once, 1)),
+                     .stages = ceil(ceil((double)p->k / rhs.k) / parts)};
+}
 
 /* A stage of a tile: multiplied, or waited for. All stages but the one at hand are on their way. */
-static double stage_of(const wgmma_plan *plan, const gemm_costs *c) {
-    double products = (double)plan->tile_m * plan->tile_n / UNIT * c->product;
+static double stage_of(const wgmma_plan *plan, const gemm_costs *c, double beside) {
+    double columns = model_most(plan->tile_n, A_BOUND);
+    double products = plan->tile_m * columns / UNIT * c->product;
     double waiting = c->latency / (plan->stages > 1 ? plan->stages - 1 : 1),
            filling = (double)wgmma_stage_bytes(plan) / THOUSAND * c->fill;
-    return model_most(products, model_most(waiting, filling));
+    return model_most(products * beside, model_most(waiting, filling * beside));
 }
 
 static double store_of(const wgmma_plan *plan, const gemm_costs *c) {
     const double each[] = {[WGMMA_TENSOR] = c->tensor, [WGMMA_PAIRS] = c->pairs, [WGMMA_SINGLE] = c->single};
-    return (double)plan->tile_m * plan->tile_n / THOUSAND * each[plan->store];
+    double columns = wgmma_result_columns(plan);
+    double rows = wgmma_is_split(plan) ? plan->consumers * WARPGROUP_ROWS : plan->tile_m;
+    return rows * columns / THOUSAND * each[plan->store];
 }
 
-/* With turns a tile is stored while the next one is multiplied; passing the turn takes half of a begin. */
-static double tile_of(const wgmma_plan *plan, const gemm_costs *c, double stages) {
-    double products = stages * stage_of(plan, c), store = c->tile + store_of(plan, c);
-    return plan->turns ? model_most(products + c->tile / 2, (products + store) / 2) : products + store;
+/* Split: until a slice's sums are there. */
+static double exchange_of(const wgmma_plan *plan, const gemm_costs *c) {
+    if (!wgmma_is_split(plan)) return 0;
+    return c->exchange + (double)wgmma_parts_bytes(plan) / WORD / THOUSAND * c->part;
 }
 
-static double megabytes(const wgmma_plan *plan, const mc_problem *p) {
+/* All of a multiprocessor's tiles, with turns. A tile is stored while the next one is multiplied; passing the
+   turn takes half of a begin. The last tile is stored by itself. */
+static double turns_of(const wgmma_plan *plan, const gemm_costs *c, const dealing *d) {
+    double products = d->stages * stage_of(plan, c, d->beside), store = c->tile + store_of(plan, c);
+    double tile = model_most(products + c->tile / 2, (products + store) / 2);
+    return d->turns * tile + (d->turns > 0 ? store : 0);
+}
+
+/* Of an element, kept or not, with its part of the metadata. */
+static double bytes_of_a(const wgmma_plan *plan) {
+    int bytes = plan->form->bytes;
+    if (!plan->problem.sparse) return bytes;
+    return (double)(packed24_values() + packed24_meta(bytes)) / (PACKED24_ROWS * packed24_k(bytes));
+}
+
+/* The operands' and C's way: from L2, where they are there still. */
+static double way_of(const wgmma_plan *plan, const gemm_costs *c, const mc_problem *p) {
     double m = (double)p->m, n = (double)p->n, k = (double)p->k;
     double pair = (double)out_bytes(plan->problem.output.element, 2);
-    return ((m + n) * k * plan->form->bytes + m * n * pair / 2) / (THOUSAND * THOUSAND);
+    double lhs = m * k * bytes_of_a(plan), rhs = n * k * plan->form->bytes;
+    double megabytes = (lhs + rhs + m * n * pair / 2) / (THOUSAND * THOUSAND);
+    return megabytes * (p->cold || megabytes > c->cached ? c->memory : c->cache);
 }
 
 double gemm_wgmma_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {
@@ -39,11 +93,9 @@ double gemm_wgmma_estimate(const void *data, const mc_gpu *gpu, const mc_problem
     if (!model_fits(p->m, problem->m) || !model_fits(p->n, problem->n) || !model_fits(p->k, problem->k))
         return INFINITY;
     model_take_costs(&gemm_cost_table, gpu, &c);
-    shared_tile rhs = wgmma_rhs(plan);
-    double tiles = ceil((double)problem->m / plan->tile_m) * ceil((double)problem->n / plan->tile_n);
-    double turns = ceil(tiles / gpu->multiprocessors), stages = ceil((double)problem->k / rhs.k);
-    double busy = turns * tile_of(plan, &c, stages);
-    /* of turns the last tile is stored by itself */
-    if (plan->turns && turns > 0) busy += c.tile + store_of(plan, &c);
-    return c.launch + model_most(busy, problem->cold ? megabytes(plan, problem) * c.memory : 0);
+    const dealing d = deal(plan, gpu, problem);
+    double way = way_of(plan, &c, problem);
+    if (plan->turns) return c.launch + hypot(turns_of(plan, &c, &d), way);
+    double between = c.tile + exchange_of(plan, &c) + store_of(plan, &c);
+    return c.launch + hypot(d.turns * d.stages * stage_of(plan, &c, d.beside), way) + d.turns * between;
 }

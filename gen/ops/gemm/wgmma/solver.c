@@ -105,8 +105,8 @@ static void check_room(const int64_t *point, const wgmma_plan *plan, mc_complain
     int room = (int)mc_archs[point[FIELD_ARCH]].shared << 10, wanted = wgmma_shared_bytes(plan);
     if (wanted > room)
         complain(complaints, F_STAGES,
-                 "%d stages of %d bytes, and C: %d bytes of shared memory, %d there are", plan->stages,
-                 wgmma_stage_bytes(plan), wanted, room);
+                 "%d stages of %d bytes, and C%s: %d bytes of shared memory, %d there are", plan->stages,
+                 wgmma_stage_bytes(plan), wgmma_is_split(plan) ? " and its parts" : "", wanted, room);
 }
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ static void add_c_map(const wgmma_plan *plan, mc_contract *c) {
                               .rows = "m",
                               .cols = "n",
                               .ld = "ldc",
-                              .box_rows = STORE_ROWS,
+                              .box_rows = (unsigned)wgmma_slots(plan).rows,
                               .box_cols = (unsigned)(span / bytes),
                               .swizzle = (unsigned)span,
                               .element_bytes = (unsigned)bytes,

@@ -67,10 +67,17 @@ static int other_bytes(const wgmma_plan *plan) {
            (wgmma_is_split(plan) ? EXCHANGE_BARRIER_BYTES : 0);
 }
 
-/* Two, where there is room for them. */
-int wgmma_slots(const wgmma_plan *plan) {
+static bool fits(const wgmma_plan *plan, store_slots slots) {
     enum { ROOM = 227 << 10 }; /* of a thread block of sm_90a */
-    return other_bytes(plan) + store_bytes(wgmma_consumer_warps(plan), 2) <= ROOM ? 2 : 1;
+    return other_bytes(plan) + store_bytes(wgmma_consumer_warps(plan), slots) <= ROOM;
+}
+
+/* The most that there is room for. */
+store_slots wgmma_slots(const wgmma_plan *plan) {
+    const store_slots two = {2, STORE_ROWS}, one = {1, STORE_ROWS}, half = {1, STORE_HALF};
+    int bytes = out_element_bytes(plan->problem.output.element);
+    bool halves = bytes > 1 && store_span(wgmma_result_columns(plan), bytes) >= STORE_LINE / 2;
+    return fits(plan, two) ? two : fits(plan, one) || !halves ? one : half;
 }
 
 int wgmma_slot_bytes(const wgmma_plan *plan) {

@@ -43,9 +43,9 @@ shared_tile wgmma_rhs(const wgmma_plan *plan);
 int wgmma_stage_bytes(const wgmma_plan *plan);
 /* Where a stage has the metadata of a sparse A: behind A and B. */
 int wgmma_meta_at(const wgmma_plan *plan);
-/* Slots that each warp has for C on its way, with WGMMA_TENSOR; bytes of shared memory: of all slots, of
+/* What each warp has for C on its way, with WGMMA_TENSOR; bytes of shared memory: of all slots, of
    the parts' sums on their way, of all. */
-int wgmma_slots(const wgmma_plan *plan);
+store_slots wgmma_slots(const wgmma_plan *plan);
 int wgmma_slot_bytes(const wgmma_plan *plan);
 int wgmma_parts_bytes(const wgmma_plan *plan);
 int wgmma_shared_bytes(const wgmma_plan *plan);
@@ -79,6 +79,7 @@ typedef struct wgmma_kernel {
     mc_reg m, n, k, k_stages; /* of C and A; how many stages k takes, or the thread block's part of it */
     mc_reg k_first, k_all;    /* split: the part's first stage; how many stages k takes */
     sum_exchange parts;       /* split */
+    mc_reg a_map, b_map;      /* split: the tensor maps' addresses */
 } wgmma_kernel;
 
 void wgmma_emit(const void *plan, mc_builder *b);
