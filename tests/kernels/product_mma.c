@@ -112,9 +112,9 @@ void product_mma_outputs(bench *t) {
 void product_mma_sparse(bench *t) {
     static const char *const pairs[][3] = {{"f16", "f16", "sm_80"},   {"bf16", "bf16", "sm_86"},
                                            {"e4m3", "e4m3", "sm_89"}, {"e4m3", "e5m2", "sm_89"},
-                                           {"e5m2", "e4m3", "sm_89"}, {"e5m2", "e5m2", "sm_120"},
+                                           {"e5m2", "e4m3", "sm_89"}, {"e5m2", "e5m2", "sm_89"},
                                            {"s8", "s8", "sm_80"},     {"s8", "u8", "sm_90"},
-                                           {"u8", "s8", "sm_80"},     {"u8", "u8", "sm_100"}};
+                                           {"u8", "s8", "sm_80"},     {"u8", "u8", "sm_90"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         bool integer = pairs[i][0][1] == '8';
         const choice all[] = {{"arch", {pairs[i][2]}},
