@@ -2,7 +2,7 @@
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm24 | pattern | pack_strided | pack_windowed], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -459,6 +459,64 @@ gemm_split_list() {
         echo "sm_90a 0 ahead$i --set overlap=$([ $((i % 2)) = 0 ] && echo on || echo wait) --set early=$([ $((i / 2)) = 0 ] && echo on || echo off) --set once=on --set split=${splits[i]}"
     done
     echo "sm_90a 0 rows --set layout=rows --set tile_n=64 --set stages=3 --set split=4"
+}
+
+# The same by mma.sync: of each arch another part of the variants, types and outputs, at rows that begin anywhere.
+gemm_mma_list() {
+    local arch i all copy first=0 types=("bf16 bf16" "s8 u8" "tf32 tf32" "f16 f16" "u8 u8" "e4m3 e5m2" "e5m2 e4m3") outs=(f16 f32 bf16) stores=(pairs single)
+    local copies=(16 4 8 1) parts=("64 64" "64 32" "32 64" "32 32") spans=(128 64)
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
+        for ((i = first; i < all; i += 29)); do echo "$arch $i open"; done
+        for ((i = first; i < all; i += 101)); do echo "$arch $i fixed --set m=512 --set n=256 --set k=4608 --set lda=4608 --set ldb=4608 --set ldc=256"; done
+        for ((i = first; i < first + 14; i++)); do
+            # shellcheck disable=SC2086
+            set -- ${types[i % 7]} ${parts[i % 4]}
+            [[ $arch = sm_8[06] && $1 = e* ]] && continue
+            [[ $1 = e* ]] && set -- $1 $2 64 32 # where ptxas makes several instructions of one, more would spill
+            copy=${copies[i % 4]}
+            [[ $1 = tf32 && $copy = 1 ]] && copy=4
+            echo "$arch 0 types$i --set lhs=$1 --set rhs=$2 --set warp_m=$3 --set warp_n=$4 --set span=${spans[i % 2]} --set copy=$copy --set out=${outs[i % 3]} --set scale=row --set bias=column"
+        done
+        for ((i = first; i < first + 6; i++)); do
+            echo "$arch 0 output$i $(output "$i") --set copy=${copies[i % 4]}"
+            echo "$arch 0 chained$i --set store=${stores[i % 2]} $(chained "$i")"
+            echo "$arch 0 added$i $(added "$i")"
+        done
+        echo "$arch 0 pairs $(in_pairs $first)"
+        for i in 0 1 2 3; do
+            # shellcheck disable=SC2086
+            set -- ${parts[i]}
+            echo "$arch 0 rows$i --set layout=rows --set warp_m=$1 --set warp_n=$2 --set copy=${copies[(i + first) % 4]} --set out=${outs[i % 3]}"
+            echo "$arch 0 words$i --set layout=rows --set lhs=tf32 --set rhs=tf32 --set warp_m=$1 --set warp_n=$2 --set copy=${copies[i % 3]} --set out=f32"
+        done
+        first=$((first + 3))
+    done
+}
+
+# 2:4 products by mma.sp. 8-bit floats have one on sm_89 and sm_120.
+gemm24_mma_list() {
+    local arch i all first=0 copies=(16 4 8 1) types=("s8 u8" "bf16 bf16" "u8 s8" "f16 f16") outs=(f16 f32 bf16)
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
+        for ((i = first; i < all; i += 23)); do echo "$arch $i open"; done
+        for ((i = first; i < first + 4; i++)); do
+            # shellcheck disable=SC2086
+            set -- ${types[i % 4]}
+            echo "$arch 0 types$i --set lhs=$1 --set rhs=$2 --set copy=${copies[i / 2 % 4]} --set out=${outs[i % 3]} --set scale=row --set bias=column"
+            echo "$arch 0 chained$i $(chained "$i")"
+            echo "$arch 0 added$i $(added "$i") --set tile_n=64 --set stages=2"
+        done
+        echo "$arch 0 rows --set layout=rows --set copy=${copies[first % 4]}"
+        if [[ $arch = sm_89 || $arch = sm_120 ]]; then
+            for i in "e4m3 e5m2" "e5m2 e4m3" "e5m2 e5m2"; do
+                # shellcheck disable=SC2086
+                set -- $i
+                echo "$arch 0 $1$2 --set lhs=$1 --set rhs=$2"
+            done
+        fi
+        first=$((first + 3))
+    done
 }
 
 pack_strided_list() {

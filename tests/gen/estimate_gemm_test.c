@@ -53,17 +53,21 @@ static double least(const mc_spec *spec, mc_problem p) {
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     mc_spec *f16 = read_spec(argv[1], "f16"), *s8 = read_spec(argv[1], "s8"),
-            *parts = read_spec(argv[1], "f16_split");
+            *mma = read_spec(argv[1], "f16_mma"), *parts = read_spec(argv[1], "f16_split");
     gpu = mc_gpu_find("NVIDIA H100 80GB HBM3", 90);
-    if (!f16 || !s8 || !parts) return check_end();
+    if (!f16 || !s8 || !mma || !parts) return check_end();
     check_everywhere(f16);
+    check_everywhere(mma);
+    check_choice(mma, (mc_problem){.m = 4096, .n = 4096, .k = 4096}, "tile_m=128 tile_n=128");
+    check_choice(mma, (mc_problem){.m = 64, .n = 256, .k = 4096}, "tile_m=64 tile_n=64");
     check_choice(f16, (mc_problem){.m = 4096, .n = 4096, .k = 4096}, "tile_m=128 tile_n=256 stages=4");
     check_choice(s8, (mc_problem){.m = 4096, .n = 4096, .k = 4096}, "turns=on store=tensor");
     check_choice(f16, (mc_problem){.m = 4096, .n = 16, .k = 4096}, "tile_n=64");
     check_choice(f16, (mc_problem){.m = 64, .n = 4096, .k = 4096}, "tile_m=64");
     const mc_problem large = {.m = 8192, .n = 8192, .k = 8192},
                      cold = {.m = 28672, .n = 8, .k = 8192, .cold = true};
-    double ratio = least(f16, large) / least(s8, large);
+    double ratio = least(f16, large) / least(s8, large), slower = least(mma, large) / least(f16, large);
+    CHECK(slower > 1.1 && slower < 2, "8192 cubed: mma takes %.2f of wgmma", slower);
     CHECK(ratio > 1.8 && ratio < 2.2, "8192 cubed: f16 takes %.2f of s8", ratio);
     CHECK(least(f16, cold) > 28672.0 * 8192 * 2 / 3.4e6, "memory is faster than 3.4 TB/s: %.1f us",
           least(f16, cold));
@@ -80,5 +84,6 @@ int main(int argc, char **argv) {
     mc_spec_destroy(parts);
     mc_spec_destroy(f16);
     mc_spec_destroy(s8);
+    mc_spec_destroy(mma);
     return check_end();
 }

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
-#include "choices.h"
+#include "product.h"
 #include "base/real.h"
 #include "verify/run.h"
 #include "mcrt_internal.h"
+#include "ptxsim.h"
 
 enum { B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C }; /* from b on: an A of its own is operand 0 */
 enum { SCHEDULES = 4, SKIPPED = 77 };
@@ -42,7 +43,7 @@ static const shape few_columns[] = {
     {257, 9, 1030, 0, 0, 0, MC_VALUES_FULL, false},
 };
 
-typedef struct bench {
+struct bench {
     const shape *shapes;
     size_t shape_count;
     mc_device *devices[SCHEDULES], *device; /* schedules, which runs take in turn */
@@ -56,7 +57,7 @@ typedef struct bench {
     float *factors[MAX_OPERANDS];
     mc_diag *diag;
     const char *spec;
-} bench;
+};
 
 /* -- Operands */
 
@@ -166,11 +167,13 @@ static mc_status compare_ordered(bench *t, const host_operands *o, const mc_dens
                                 .residual = o->inputs[b + RESIDUAL]};
     reference_result want = {0};
     mc_dense sums;
+    const mc_gemm_method method = (mc_gemm_method)mc_kernel_field(t->kernel, "method");
     const int parts = (int)mc_kernel_field(t->kernel, "split");
     mc_status status =
         t->op->matrix.wanted
-            ? mc_reference_gemm24_ordered(o->matrix, o->inputs[b + B], layout, parts, &sums, t->diag)
-            : mc_reference_gemm_ordered(o->inputs[0], o->inputs[b + B], layout, parts, &sums, t->diag);
+            ? mc_reference_gemm24_ordered(o->matrix, o->inputs[b + B], layout, method, parts, &sums, t->diag)
+            : mc_reference_gemm_ordered(o->inputs[0], o->inputs[b + B], layout, method, parts, &sums,
+                                        t->diag);
     if (status == MC_OK) status = mc_reference_output(&output, &factors, &sums, &want.low, t->diag);
     if (status == MC_OK) status = mc_result_compare(c, &want, t->diag);
     mc_dense_free(&sums);
@@ -194,6 +197,22 @@ static unsigned misplaced(const bench *t, const plan_problem *p) {
     return align > element ? align : element;
 }
 
+/* Bytes by which A and B may be: as much as the kernel's copies are wide. */
+static unsigned moved(const bench *t, mc_type type) {
+    if (mc_kernel_field(t->kernel, "method") == MC_GEMM_WGMMA) return 0;
+    unsigned copy = (unsigned)mc_kernel_field(t->kernel, "copy"), element = (unsigned)mc_type_bytes(type);
+    return copy > element ? copy : element;
+}
+
+/* Whether no two lanes met in a bank of shared memory, which kernels of method mma never do. */
+static void check_banks(const bench *t) {
+    const ptxsim *sim = mc_device_ptxsim(t->device);
+    if (!sim || mc_kernel_field(t->kernel, "method") == MC_GEMM_WGMMA) return;
+    ptxsim_line sum = ptxsim_line_sum(sim);
+    CHECK(sum.shared_wavefronts == sum.shared_ideal, "%s: %d wavefronts too many",
+          mc_kernel_fields(t->kernel), (int)(sum.shared_wavefronts - sum.shared_ideal));
+}
+
 static mc_status try_shape(bench *t, const shape *s) {
     mc_dense c = {0};
     plan_problem whole;
@@ -206,9 +225,12 @@ static mc_status try_shape(bench *t, const shape *s) {
         run.operands.factors[i] = t->factors[i];
     }
     run.offsets[t->b + RESIDUAL] = misplaced(t, &t->problem);
+    run.offsets[t->b + B] = moved(t, t->problem.rhs);
+    if (!t->op->matrix.wanted) run.offsets[0] = moved(t, t->problem.lhs);
     t->device = t->devices[t->runs++ % SCHEDULES];
     if (status == MC_OK) status = plan_problem_measure(t->kernel, &run.operands, run.ld, &whole, t->diag);
     if (status == MC_OK) status = mc_operator_run(t->device, t->kernel, NULL, &run, NULL, &c, t->diag);
+    if (status == MC_OK) check_banks(t);
     if (status == MC_OK) status = compare(t, &run.operands, &c);
     mc_dense_free(&c);
     free_operands(t);
@@ -225,7 +247,7 @@ static bool is_mixed(const mc_setting *settings, size_t count) {
     return integer[0] != integer[1];
 }
 
-static void try_kernel(void *user, const char *text, const mc_setting *settings, size_t count) {
+void product_try(void *user, const char *text, const mc_setting *settings, size_t count) {
     bench *t = user;
     mc_diag_clear(t->diag);
     if (is_mixed(settings, count)) return;
@@ -244,9 +266,6 @@ static void try_kernel(void *user, const char *text, const mc_setting *settings,
     }
     mc_kernel_destroy(t->kernel);
 }
-
-#define TRY(t, step, choices)                                                                                \
-    choices_try_all(choices, sizeof(choices) / sizeof *(choices), step, try_kernel, t)
 
 #define SMALL_TILE                                                                                           \
     {"tile_m", {"64", "128"}}, {"tile_n", {"64", "96"}}, {                                                   \
@@ -280,7 +299,7 @@ static void types(bench *t) {
 /* How the work is divided: the bits stay the same. */
 static void tiles(bench *t) {
     static const choice together[] = {{"tile_m", {"128", "256"}},
-                                      {"tile_n", {"32", "64", "128"}},
+                                      {"tile_n", {"32", "64"}},
                                       {"stages", {"4", "3", "2"}},
                                       {"group", {"4", "1", "16"}},
                                       {"consumers", {"2"}}},
@@ -423,7 +442,17 @@ static void split(bench *t) {
 static const struct {
     const char *name;
     void (*run)(bench *t);
-} parts[] = {{"types", types}, {"tiles", tiles}, {"rows", rows}, {"outputs", outputs}, {"split", split}};
+} parts[] = {{"types", types},
+             {"tiles", tiles},
+             {"rows", rows},
+             {"outputs", outputs},
+             {"split", split},
+             {"mma_types", product_mma_types},
+             {"mma_words", product_mma_words},
+             {"mma_tiles", product_mma_tiles},
+             {"mma_rows", product_mma_rows},
+             {"mma_outputs", product_mma_outputs},
+             {"mma_sparse", product_mma_sparse}};
 
 int main(int argc, char **argv) {
     static const char *const schedules[] = {"sim", "sim:reversed", "sim:seed=7", "sim:seed=9:landing=last"};

@@ -39,9 +39,13 @@ enum {
     F_OVERLAP,
     F_EARLY,
     F_ONCE,
+    F_WARP_M,
+    F_WARP_N,
+    F_SPAN,
+    F_COPY,
     GEMM_FIELDS
 };
 
-typedef enum gemm_method { GEMM_WGMMA } gemm_method;
+typedef enum gemm_method { GEMM_WGMMA, GEMM_MMA } gemm_method;
 
 #endif

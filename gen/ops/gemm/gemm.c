@@ -3,6 +3,7 @@
    field `method`, and each method is a solver, in a folder of its own:
 
      wgmma    bulk and tensor copies into a pipeline in shared memory, from which warpgroups multiply (sm_90a)
+     mma      copies by cp.async into stages in shared memory, from which each warp multiplies its part
 
    What all share is problem.[ch]. */
 #include "ops/gemm/costs.h"
@@ -16,18 +17,20 @@ static const mc_field fields[] = {
 [F_LDA] = {"lda", SHAPE, .doc = "Elements from one row of A to the next, at least k."},
 #include "ops/gemm/fields.def"
 #include "ops/gemm/wgmma/fields.def"
+#include "ops/gemm/mma/fields.def"
 }, fields24[] = {
 [FIELD_OP] = {"op", WORDS("gemm24"), .doc = "The kernel family."},
 [F_VEC] = {"vec", COUNTS(1), .standard = 1, .doc = "Rows of A's vectors: in a 2:4 matrix each element is one."},
 #include "ops/gemm/fields.def"
 #include "ops/gemm/wgmma/fields.def"
+#include "ops/gemm/mma/fields.def"
 };
 /* clang-format on */
 SCHEMA_FITS(fields, GEMM_FIELDS - 1);
 SCHEMA_FITS(fields24, GEMM_FIELDS - 1);
 
-static const mc_solver *const solvers[] = {[GEMM_WGMMA] = &gemm_wgmma}, *const solvers24[] = {
-                                                                            [GEMM_WGMMA] = &gemm24_wgmma};
+static const mc_solver *const solvers[] = {[GEMM_WGMMA] = &gemm_wgmma, [GEMM_MMA] = &gemm_mma},
+                              *const solvers24[] = {[GEMM_WGMMA] = &gemm24_wgmma, [GEMM_MMA] = &gemm24_mma};
 
 static const mc_solver *solver(const int64_t *point) { return solvers[point[F_METHOD]]; }
 static const mc_solver *solver24(const int64_t *point) { return solvers24[point[F_METHOD]]; }
@@ -35,7 +38,8 @@ static const mc_solver *solver24(const int64_t *point) { return solvers24[point[
 static const mc_hint hints[] = {
     {" block_m bm bsm cta_m tile_rows ", "tile_m is the rows of C that a thread block computes"},
     {" block_n bn bsn cta_n tile_columns ", "tile_n is the columns of C that a thread block computes"},
-    {" block_k bk bsk tile_k cta_k ", "a stage has 128 bytes of k: stages says how many there are"},
+    {" block_k bk bsk tile_k cta_k ",
+     "a stage has 128 bytes of k, with method = \"mma\" span bytes: stages says how many there are"},
     {" precision dtype type ", "lhs and rhs are the types of A and B, out is that of C"},
     {" num_stages pipeline_stages ", "stages is how many tiles of A and B are on their way"},
     {" num_warps warps warpgroups num_consumer_groups ",

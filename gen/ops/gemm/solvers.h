@@ -4,9 +4,10 @@
 
 #include "schema/family.h"
 
-extern const mc_solver gemm_wgmma, gemm24_wgmma;
+extern const mc_solver gemm_wgmma, gemm_mma, gemm24_wgmma, gemm24_mma;
 
 /* Each one's estimate.c. */
 double gemm_wgmma_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
+double gemm_mma_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
 
 #endif

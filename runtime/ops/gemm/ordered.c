@@ -1,5 +1,5 @@
-/* Sums of floats in the order of the kernels of method wgmma, to the bit (docs/gemm.md): each wgmma adds the
- * products of A's next few elements to the sum, all at once. Of a 2:4 A these are the ones that it keeps.
+/* Sums of floats in the order of kernels, to the bit (docs/gemm.md): each wgmma, or mma, adds the products of
+ * A's next few elements to the sum. Of a 2:4 A these are the ones that it keeps.
  * What lies behind the last one is +0, which changes no bit of a sum. Kernels that split k have such a sum of
  * each part, and add these up. */
 #include <inttypes.h>
@@ -13,6 +13,7 @@ typedef struct ordered {
     const mc_dense *b;
     mc_layout layout;
     mma_form form;
+    mc_gemm_method method;
     int64_t terms; /* of a row */
     int parts;
     int64_t stage; /* terms of which a part has a multiple, but for the last one */
@@ -29,13 +30,16 @@ static int64_t part_begin(const ordered *o, int part) {
     return first * o->stage < o->terms ? first * o->stage : o->terms;
 }
 
+/* What is multiplied: of tf32 the rounded value. */
+static uint32_t factor(mc_type type, int64_t element) { return mma_factor(type, type, element); }
+
 /* Term INDEX of ROW: an element of A, and where it stands in k. */
 static uint32_t take_term(const ordered *o, int64_t row, int64_t index, int64_t *k) {
     *k = index;
-    if (o->filled == NULL) return (uint32_t)mc_dense_get(o->a, row, index);
+    if (o->filled == NULL) return factor(o->a->type, mc_dense_get(o->a, row, index));
     const int64_t vector = o->filled->row_ptr[row] + index;
     *k = o->filled->col_idx[vector];
-    return (uint32_t)mc_vsparse_value(o->filled, vector, 0);
+    return factor(o->filled->type, mc_vsparse_value(o->filled, vector, 0));
 }
 
 /* The sum of the products of terms from FROM on, below END. */
@@ -47,9 +51,9 @@ static uint32_t part_sum(const ordered *o, int64_t row, int64_t column, int64_t 
         for (int i = 0; i < o->form.k && first + i < end; i++) {
             int64_t k;
             a[i] = take_term(o, row, first + i, &k);
-            b[i] = (uint32_t)mc_dense_get(o->b, rows ? k : column, rows ? column : k);
+            b[i] = factor(o->b->type, mc_dense_get(o->b, rows ? k : column, rows ? column : k));
         }
-        sum = wgmma_sum(&o->form, a, b, sum);
+        sum = (o->method == MC_GEMM_MMA ? mma_sum : wgmma_sum)(&o->form, a, b, sum);
     }
     return sum;
 }
@@ -66,11 +70,12 @@ static uint32_t element(const ordered *o, int64_t row, int64_t column) {
 /* What follows of the type and the shape of A. */
 static mc_status begin(ordered *o, mc_type a, int64_t cols, mc_diag *diag) {
     int64_t k = mc_layout_k(o->layout, o->b);
+    bool cuts = o->method == MC_GEMM_WGMMA && a == MC_TF32; /* where this project rounds */
     if (o->parts < 1) return mc_fail(diag, MC_USAGE, "%d parts of k", o->parts);
     if (cols != k)
         return mc_fail(diag, MC_USAGE, "A has %" PRId64 " columns, B has %" PRId64 " rows", cols, k);
-    if (!mma_form_of(a, o->b->type, &o->form) || a == MC_TF32)
-        return mc_fail(diag, MC_CANNOT, "A is %s, B is %s: no wgmma adds up products of these in f32",
+    if (!mma_form_of(a, o->b->type, &o->form) || cuts)
+        return mc_fail(diag, MC_CANNOT, "A is %s, B is %s: no mma adds up products of these in f32",
                        mc_type_text(a), mc_type_text(o->b->type));
     o->stage = STAGE_BYTES * 8 / mc_type_bits(a);
     return MC_OK;
@@ -84,18 +89,18 @@ static mc_status add_up(const ordered *o, int64_t rows, mc_dense *sums, mc_diag 
     return status;
 }
 
-mc_status mc_reference_gemm_ordered(const mc_dense *a, const mc_dense *b, mc_layout layout, int parts,
-                                    mc_dense *sums, mc_diag *diag) {
-    ordered o = {.a = a, .b = b, .layout = layout, .terms = a->cols, .parts = parts};
+mc_status mc_reference_gemm_ordered(const mc_dense *a, const mc_dense *b, mc_layout layout,
+                                    mc_gemm_method method, int parts, mc_dense *sums, mc_diag *diag) {
+    ordered o = {.a = a, .b = b, .layout = layout, .method = method, .terms = a->cols, .parts = parts};
     *sums = (mc_dense){0};
     mc_status status = begin(&o, a->type, a->cols, diag);
     return status == MC_OK ? add_up(&o, a->rows, sums, diag) : status;
 }
 
-mc_status mc_reference_gemm24_ordered(const mc_vsparse *a, const mc_dense *b, mc_layout layout, int parts,
-                                      mc_dense *sums, mc_diag *diag) {
+mc_status mc_reference_gemm24_ordered(const mc_vsparse *a, const mc_dense *b, mc_layout layout,
+                                      mc_gemm_method method, int parts, mc_dense *sums, mc_diag *diag) {
     mc_vsparse filled = {0};
-    ordered o = {.filled = &filled, .b = b, .layout = layout, .parts = parts};
+    ordered o = {.filled = &filled, .b = b, .layout = layout, .method = method, .parts = parts};
     *sums = (mc_dense){0};
     mc_status status = begin(&o, a->type, a->cols, diag);
     if (status == MC_OK) status = sparse24_fill(a, &filled, diag);

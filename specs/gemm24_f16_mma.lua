@@ -1,0 +1,20 @@
+-- Product of a 2:4 matrix of f16: C[m,n] = A[m,k] B[k,n], A with at most two of four neighbours of a row, sums in f32. By mma.sp, for any GPU from sm_80 on.
+-- A list is a set of candidates to tune over; the first of each makes the default kernel.
+
+op   = "gemm24"
+method = "mma"
+lhs  = "f16"                    -- A: the matrix; also bf16, with rhs = "bf16"
+rhs  = "f16"                    -- B: [n][ldb], the k values of a column side by side
+out  = "f16"                    -- C: row-major; also bf16, f32, e4m3, e5m2, and with a scale s8, u8, s4, u4
+scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each of its rows or columns
+bias  = "none"                  -- also "row", "column"
+
+tile_m = {128, 64}              -- rows of C a thread block
+tile_n = {128, 64}              -- columns of C a thread block
+warp_m = {64, 32}               -- rows of C a warp
+warp_n = {32, 64}               -- columns of C a warp
+stages = {3, 2}                 -- atoms of A and tiles of B in shared memory
+copy   = {16, 4, 1}             -- bytes of B a thread copies at a time, of which its columns are multiples; 1: element by element
+store  = {"pairs", "single"}    -- how C is written: two, or one element at a time
+
+-- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set k=4096 ...

@@ -1,0 +1,23 @@
+/* What the parts of product_test are made of. */
+#ifndef TESTS_PRODUCT_H
+#define TESTS_PRODUCT_H
+
+#include "choices.h"
+
+typedef struct bench bench;
+
+/* Tries the kernel of SETTINGS on all shapes of the bench USER. */
+choice_try product_try;
+/* Every STEP-th combination of CHOICES, an array. */
+#define TRY(t, step, choices)                                                                                \
+    choices_try_all(choices, sizeof(choices) / sizeof *(choices), step, product_try, t)
+
+/* The parts of product_mma.c. */
+void product_mma_types(bench *t);
+void product_mma_words(bench *t);
+void product_mma_tiles(bench *t);
+void product_mma_rows(bench *t);
+void product_mma_outputs(bench *t);
+void product_mma_sparse(bench *t);
+
+#endif

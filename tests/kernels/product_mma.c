@@ -1,0 +1,141 @@
+/* Parts of product_test: kernels of method mma. Their rows of A and B begin at multiples of as many bytes as `copy` says,
+ * and no others: operands are moved, and leading dimensions may be odd. */
+#include "product.h"
+
+#define SMALL_PART                                                                                           \
+    {"tile_m", {"64", "128"}}, {"tile_n", {"64"}}, {"warp_m", {"32", "64"}}, {"warp_n", {"32", "64"}}, {     \
+        "stages", { "2", "3", "4" }                                                                          \
+    }
+
+void product_mma_types(bench *t) {
+    static const char *const pairs[][3] = {{"f16", "f16", "sm_80"},   {"bf16", "bf16", "sm_80"},
+                                           {"e4m3", "e4m3", "sm_89"}, {"e4m3", "e5m2", "sm_89"},
+                                           {"e5m2", "e4m3", "sm_90"}, {"e5m2", "e5m2", "sm_89"},
+                                           {"s8", "s8", "sm_80"},     {"s8", "u8", "sm_90"},
+                                           {"u8", "s8", "sm_80"},     {"u8", "u8", "sm_80"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        bool integer = pairs[i][0][1] == '8';
+        const choice all[] = {
+            {"arch", {pairs[i][2]}},         {"lhs", {pairs[i][0]}},
+            {"rhs", {pairs[i][1]}},          {"out", {integer ? "s32" : "f32", integer ? NULL : "f16"}},
+            {"copy", {"16", "4", "1", "8"}}, {"span", {"64", "128"}},
+            {"store", {"single", "pairs"}},  SMALL_PART};
+        TRY(t, integer ? 199 : 389, all);
+    }
+}
+
+/* f32 that are rounded; both layouts. */
+void product_mma_words(bench *t) {
+    static const choice all[] = {{"lhs", {"tf32"}},
+                                 {"rhs", {"tf32"}},
+                                 {"out", {"f32", "f16"}},
+                                 {"layout", {"columns", "rows"}},
+                                 {"copy", {"4", "16", "8"}},
+                                 {"span", {"128", "64"}},
+                                 {"store", {"single", "pairs"}},
+                                 SMALL_PART};
+    TRY(t, 211, all);
+}
+
+void product_mma_tiles(bench *t) {
+    static const choice square[] = {{"tile_m", {"64", "128"}},   {"tile_n", {"64", "128"}},
+                                    {"warp_m", {"32", "64"}},    {"warp_n", {"32", "64"}},
+                                    {"stages", {"2", "3", "4"}}, {"span", {"64", "128"}},
+                                    {"group", {"1", "4", "16"}}, {"copy", {"16", "8"}}},
+                        long_m[] = {{"tile_m", {"256"}},   {"tile_n", {"32", "64"}}, {"warp_m", {"64"}},
+                                    {"warp_n", {"32"}},    {"stages", {"2", "3"}},   {"span", {"64"}},
+                                    {"copy", {"16", "1"}}, {"store", {"single"}}},
+                        long_n[] = {{"tile_m", {"64", "128"}}, {"tile_n", {"256"}}, {"warp_m", {"64"}},
+                                    {"warp_n", {"64"}},        {"stages", {"3"}},   {"span", {"64", "128"}},
+                                    {"copy", {"4", "16"}}};
+    TRY(t, 71, square);
+    TRY(t, 7, long_m);
+    TRY(t, 3, long_n);
+}
+
+/* B row-major, with columns at any place. */
+void product_mma_rows(bench *t) {
+    static const choice all[] = {{"layout", {"rows"}},          {"lhs", {"f16"}},
+                                 {"out", {"f16", "f32"}},       {"tile_m", {"64", "128"}},
+                                 {"tile_n", {"64", "128"}},     {"warp_m", {"32", "64"}},
+                                 {"warp_n", {"32", "64"}},      {"copy", {"16", "1", "4", "8"}},
+                                 {"stages", {"3", "2"}},        {"span", {"128"}},
+                                 {"store", {"single", "pairs"}}},
+                        bf16[] = {{"layout", {"rows"}}, {"lhs", {"bf16"}},         {"rhs", {"bf16"}},
+                                  {"out", {"bf16"}},    {"tile_n", {"32", "256"}}, {"tile_m", {"64"}},
+                                  {"warp_m", {"32"}},   {"warp_n", {"32"}},        {"span", {"64"}},
+                                  {"copy", {"16", "1"}}};
+    TRY(t, 97, all);
+    TRY(t, 3, bf16);
+}
+
+/* What becomes of sums. */
+void product_mma_outputs(bench *t) {
+    static const choice reals[] = {{"out", {"f16", "bf16", "f32"}},
+                                   {"lhs", {"f16", "s8"}},
+                                   {"rhs", {"f16", "s8"}},
+                                   {"store", {"pairs", "single"}},
+                                   {"scale", {"row", "column", "tensor"}},
+                                   {"bias", {"none", "row", "column"}},
+                                   {"act", {"none", "relu", "gelu", "silu"}},
+                                   {"b_scale", {"none", "column"}},
+                                   {"residual", {"none", "f16", "f32", "bf16"}},
+                                   SMALL_PART},
+                        bytes[] = {{"out", {"s8", "u8", "e4m3", "e5m2"}},
+                                   {"arch", {"sm_89"}},
+                                   {"lhs", {"f16", "s8"}},
+                                   {"rhs", {"f16", "s8"}},
+                                   {"store", {"pairs", "single"}},
+                                   {"scale", {"tensor", "row", "column"}},
+                                   {"bias", {"none", "row", "column"}},
+                                   {"c_scale", {"none", "tensor"}},
+                                   {"residual", {"none", "f16"}},
+                                   {"tile_m", {"64"}},
+                                   {"tile_n", {"64"}},
+                                   {"warp_n", {"32"}}},
+                        fours[] = {{"out", {"s4", "u4"}},
+                                   {"scale", {"tensor", "row"}},
+                                   {"c_scale", {"none", "tensor"}},
+                                   {"zero", {"tensor", "none"}},
+                                   {"tile_n", {"64"}},
+                                   {"warp_n", {"32"}}},
+                        shifted[] = {{"align", {"4", "1"}}, {"residual", {"f32", "f16", "bf16"}},
+                                     {"store", {"single"}}, {"out", {"f16", "f32"}},
+                                     {"tile_n", {"64"}},    {"warp_n", {"32"}}};
+    TRY(t, 9001, reals);
+    TRY(t, 83, bytes);
+    TRY(t, 5, fours);
+    TRY(t, 5, shifted);
+}
+
+/* By a 2:4 matrix. */
+void product_mma_sparse(bench *t) {
+    static const char *const pairs[][3] = {{"f16", "f16", "sm_80"},   {"bf16", "bf16", "sm_86"},
+                                           {"e4m3", "e4m3", "sm_89"}, {"e4m3", "e5m2", "sm_89"},
+                                           {"e5m2", "e4m3", "sm_89"}, {"e5m2", "e5m2", "sm_89"},
+                                           {"s8", "s8", "sm_80"},     {"s8", "u8", "sm_90"},
+                                           {"u8", "s8", "sm_80"},     {"u8", "u8", "sm_90"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        bool integer = pairs[i][0][1] == '8';
+        const choice all[] = {{"arch", {pairs[i][2]}},
+                              {"lhs", {pairs[i][0]}},
+                              {"rhs", {pairs[i][1]}},
+                              {"out", {integer ? "s32" : "f32", integer ? NULL : "f16"}},
+                              {"copy", {"16", "4", "1", "8"}},
+                              {"store", {"single", "pairs"}},
+                              {"tile_m", {"64", "128"}},
+                              {"tile_n", {"64", "128"}},
+                              {"warp_m", {"32"}},
+                              {"warp_n", {"32", "64"}},
+                              {"stages", {"2"}}};
+        TRY(t, integer ? 23 : 47, all);
+    }
+    static const choice tall[] = {{"tile_m", {"64", "128"}}, {"tile_n", {"32", "64"}}, {"warp_m", {"64"}},
+                                  {"warp_n", {"32"}},        {"stages", {"3", "2"}},   {"copy", {"16"}}},
+                        rows[] = {{"layout", {"rows"}},      {"tile_m", {"64", "128"}},
+                                  {"tile_n", {"128", "64"}}, {"warp_m", {"32", "64"}},
+                                  {"warp_n", {"32"}},        {"copy", {"1", "16", "4"}},
+                                  {"store", {"single"}},     {"stages", {"2"}}};
+    TRY(t, 3, tall);
+    TRY(t, 7, rows);
+}
