@@ -3,9 +3,9 @@
  * Each warp stores for itself: its 16 rows by `span` bytes of columns are a box, or two of 8 rows, which it
  * puts into a slot of its own in shared memory, swizzled as the tensor map says, and one lane asks for the
  * copy. With two slots a warp fills one while the other one's copy still reads (groups of bulk copies, which
- * the lane waits for). So warps never wait for each other. What lies outside of C is left out by the copy, but for this: where n ends
- * inside of 16 bytes of a row, all of these are written. So n is a multiple of 16 bytes, or C has room behind
- * its rows.
+ * the lane waits for). So warps never wait for each other. What lies outside of C is left out by the copy,
+ * but for this: where n ends inside of 16 bytes of a row, all of these are written. So n is a multiple of 16
+ * bytes, or C has room behind its rows.
  *
  *   f16, bf16    two neighbours to a register; stmatrix stores four 8 x 8 matrices: 16 columns of 16 rows, or
  *                32 of 8
@@ -18,8 +18,8 @@
 
 enum { STORE_ROWS = 16, STORE_HALF = 8, STORE_LINE = 128 };
 
-/* What a warp has for C on its way: `count` slots, 1 or 2, of `rows` rows each, STORE_ROWS or STORE_HALF. Half
-   the rows want a store_span of 64 bytes or more. */
+/* What a warp has for C on its way: `count` slots, 1 or 2, of `rows` rows each, STORE_ROWS or STORE_HALF.
+   Half the rows want a store_span of 64 bytes or more. */
 typedef struct store_slots {
     int count, rows;
 } store_slots;

@@ -22,13 +22,17 @@ static uint64_t next_random(void) {
     return state ^= state << 17;
 }
 
-/* Row blocks of 0 to about 150 of 300 columns: heads, tails, several windows of every width. */
-static mc_vsparse make_matrix(mc_type type, int vec) {
+/* Row blocks of 0 to about 150 of 300 columns: heads, tails, several windows of every width. GROUPED: of each
+   four neighbours two. */
+static mc_vsparse make_matrix(mc_type type, int vec, bool grouped) {
+    const mc_grouped groups = {.rows = 40, .cols = 300, .kept = 2, .of = 4, .seed = 7};
     const mc_pattern pattern = {
         .rows = 40, .cols = 300, .sparsity = 0.7, .law = MC_PATTERN_REALISTIC, .cv = 0.8, .seed = 7};
     mc_csr csr;
     mc_vsparse a;
-    CHECK(mc_csr_generate(&pattern, &csr, diag) == MC_OK, "%s", mc_diag_text(diag));
+    CHECK((grouped ? mc_csr_generate_grouped(&groups, &csr, diag) : mc_csr_generate(&pattern, &csr, diag)) ==
+              MC_OK,
+          "%s", mc_diag_text(diag));
     CHECK(mc_vsparse_dilate(&csr, vec, type, &a, diag) == MC_OK, "%s", mc_diag_text(diag));
     mc_csr_free(&csr);
     if (type == MC_F32) mc_scale_fill(a.values, a.vectors * vec, MC_VALUES_FULL, 3);
@@ -67,9 +71,10 @@ static void try_kernel(const mc_kernel *kernel) {
     char form[MC_PACK_FORM];
     mc_packed packed;
     if (mc_kernel_field(kernel, "vec") < 0) return; /* it takes no sparse matrix */
-    if (strcmp(mc_kernel_contract(kernel)->family, "spmm") == 0)
-        CHECK(mc_type_of(kernel, "lhs", &type, diag) == MC_OK);
-    mc_vsparse a = make_matrix(type, (int)mc_kernel_field(kernel, "vec"));
+    const char *family = mc_kernel_contract(kernel)->family;
+    bool grouped = strcmp(family, "gemm24") == 0;
+    if (grouped || strcmp(family, "spmm") == 0) CHECK(mc_type_of(kernel, "lhs", &type, diag) == MC_OK);
+    mc_vsparse a = make_matrix(type, (int)mc_kernel_field(kernel, "vec"), grouped);
     if (type != MC_F32) mc_vsparse_clamp(&a, mc_pack_most(kernel, type));
     mc_status status = mc_pack(kernel, &a, &packed, diag);
     CHECK(status == MC_OK, "%s: %s", mc_kernel_fields(kernel), mc_diag_text(diag));
@@ -122,10 +127,10 @@ static int forms_with(const char *text) {
 /* The space was wide, and forms are shared: else nothing was tested. */
 static void check_coverage(void) {
     static const char *const texts[] = {
-        "strided-bcrs ",    "strided-bcrs-int4 ", "windowed-bcrs ", "sampled-list ",
-        "sampled-windows ", "sampled-dense ",     "digits=offset",  "digits=balanced",
-        "mask=values",      "order=srbcrs32",     "window=37",      "split=4",
-        "shuffle=off",      "stride=64",          "stages=3",       "groups=1 "};
+        "strided-bcrs ",  "strided-bcrs-int4 ", "windowed-bcrs ", "sampled-list ",   "sampled-windows ",
+        "sampled-dense ", "packed24 ",          "digits=offset",  "digits=balanced", "mask=values",
+        "order=srbcrs32", "window=37",          "split=4",        "shuffle=off",     "stride=64",
+        "stages=3",       "groups=1 "};
     int users = 0;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         CHECK(forms_with(texts[i]) > 0, "no form with %s", texts[i]);

@@ -173,7 +173,7 @@ int main(void) {
     diag = mc_diag_create();
     const mc_context_config config = {.size = sizeof config, .device = "sim", .records = ""};
     if (!worked("context", mc_context_create(&config, &context, diag))) return check_end();
-    try_plan(problem_of(MC_F16, MC_F16, 72), MC_F16, 65, 136, false, "store=tensor");
+    try_plan(problem_of(MC_F16, MC_F16, 72), MC_F16, 65, 136, false, "m=65");
     try_plan(problem_of(MC_BF16, MC_F32, 63), MC_BF16, 40, 200, true, "store=single");
     mc_plan_config p = problem_of(MC_S8, MC_S32, 36);
     p.shapes = MC_SHAPES_OPEN;
