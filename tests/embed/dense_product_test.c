@@ -115,7 +115,7 @@ int main(void) {
     if (!worked("context", mc_context_create(&config, &context, diag))) return check_end();
     mc_plan_config p = problem_of(MC_F16, MC_F16, 65, 72, 104);
     try_plan(p, "overlap=wait");
-    try_plan(problem_of(MC_F16, MC_F16, 700, 1536, 8), "store=tensor");
+    try_plan(problem_of(MC_F16, MC_F16, 1024, 768, 256), "store=tensor");
     try_plan(problem_of(MC_F16, MC_F16, 256, 8, 2000), "split=");
     p.residual = MC_RESIDUAL_F32;
     try_plan(p, "residual=f32");

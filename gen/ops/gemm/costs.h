@@ -7,6 +7,7 @@
 /* X(name, what it is): microseconds, but for `cached`. */
 #define GEMM_COST_LIST(X)                                                                                    \
     X(launch, "a launch behind another kernel, and the first stage's copies")                                \
+    X(overlapped, "the same where the launch overlaps the kernel before")                                    \
     X(tile, "a tile's begin and end, for whoever multiplies")                                                \
     X(product, "wgmma of a stage, for 64 x 64 sums")                                                         \
     X(latency, "a copy of a stage, from asking to arrival")                                                  \

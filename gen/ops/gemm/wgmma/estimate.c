@@ -95,7 +95,8 @@ double gemm_wgmma_estimate(const void *data, const mc_gpu *gpu, const mc_problem
     model_take_costs(&gemm_cost_table, gpu, &c);
     const dealing d = deal(plan, gpu, problem);
     double way = way_of(plan, &c, problem);
-    if (plan->turns) return c.launch + hypot(turns_of(plan, &c, &d), way);
+    double launch = plan->overlap == OVERLAP_OFF ? c.launch : c.overlapped;
+    if (plan->turns) return launch + hypot(turns_of(plan, &c, &d), way);
     double between = c.tile + exchange_of(plan, &c) + store_of(plan, &c);
-    return c.launch + hypot(d.turns * d.stages * stage_of(plan, &c, d.beside), way) + d.turns * between;
+    return launch + hypot(d.turns * d.stages * stage_of(plan, &c, d.beside), way) + d.turns * between;
 }
