@@ -5,7 +5,7 @@
      wgmma    bulk and tensor copies into a pipeline in shared memory, from which warpgroups multiply (sm_90a)
      mma      copies by cp.async into stages in shared memory, from which each warp multiplies its part
 
-   What all share is problem.[ch]. */
+   What all share is problem.[ch], and result.[ch], which makes C of sums. */
 #include "ops/gemm/costs.h"
 #include "ops/gemm/fields.h"
 #include "ops/gemm/problem.h"

@@ -4,7 +4,7 @@
 #ifndef MC_GEMM_WGMMA_H
 #define MC_GEMM_WGMMA_H
 
-#include "ops/gemm/problem.h"
+#include "ops/gemm/result.h"
 #include "parts/exchange.h"
 #include "parts/metadata.h"
 #include "parts/pipeline.h"
@@ -92,21 +92,12 @@ void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end);
 
 /* -- C ------------------------------------------------------------------------------------------------ */
 
-/* One of the two rows that a lane has of a warp's 16. */
-typedef struct wgmma_row {
-    mc_reg inside, c_at, residual_at; /* whether it is one of C's; where its elements are */
-} wgmma_row;
-
 /* How a consumer makes C of its sums. */
 typedef struct wgmma_result {
     const wgmma_kernel *g;
-    mc_builder *b;
     tile_store store; /* of tensor copies */
-    out_writer writer;
-    out_factors factors;
-    mc_reg line, pair;       /* the lane's first row of a warpgroup's 64; its first column of 8 */
-    mc_reg row, col, at_col; /* scratch: in C */
-    wgmma_row rows[2];
+    gemm_result lane;
+    mc_reg pair; /* the lane's first column of 8 */
 } wgmma_result;
 
 void wgmma_begin_result(wgmma_result *r, const wgmma_kernel *g);
