@@ -81,6 +81,10 @@ gemm_problem gemm_problem_of(const int64_t *point, bool sparse, mc_complaints *c
     return p;
 }
 
+int gemm_residual_load(const gemm_problem *p, int store) {
+    return store > 1 && p->align >= store * out_residual_bytes(&p->output) ? store : 1;
+}
+
 /* -- Texts -------------------------------------------------------------------------------------------- */
 
 size_t gemm_entry_name(const gemm_problem *p, char name[MC_MAX_ENTRY]) {

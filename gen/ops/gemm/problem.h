@@ -36,6 +36,10 @@ const char *gemm24_computes(const void *plan);
 /* The kernel's name up to what the solver adds. Returns its length. */
 size_t gemm_entry_name(const gemm_problem *p, char name[MC_MAX_ENTRY]);
 
+/* Columns of the residual that a load takes where STORE of C are stored at a time: as many, if addresses
+   allow it. */
+int gemm_residual_load(const gemm_problem *p, int store);
+
 /* Sparse: adds A's packed arrays to the contract. */
 void gemm_add_packed(mc_contract *c);
 /* Adds the shapes to the contract; C's and the residual's rows where WITH_C. */

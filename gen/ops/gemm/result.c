@@ -11,7 +11,7 @@ static out_residual residual_of(const gemm_result *r) {
     if (r->problem->output.residual == OUT_NO_ADDEND) return (out_residual){0};
     return (out_residual){.array = load_array(r->b, "residual"),
                           .ld = leading(r->b, "ldr", r->problem->ldr),
-                          .load = r->residual_load,
+                          .load = gemm_residual_load(r->problem, r->store),
                           .count = RESULT_RUN};
 }
 

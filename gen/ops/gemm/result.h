@@ -17,8 +17,7 @@ typedef struct gemm_row {
 typedef struct gemm_result {
     mc_builder *b;
     const gemm_problem *problem;
-    int store;         /* columns that are stored at a time: 1 or 2 */
-    int residual_load; /* and loaded of the residual */
+    int store; /* columns that are stored at a time: 1 or 2 */
     bool direct;
     mc_reg m, n;
     mc_reg line; /* the lane's first row, of C or of what gemm_place_rows is told */

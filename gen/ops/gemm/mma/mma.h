@@ -66,9 +66,6 @@ shared_tile mma_lhs(const mma_plan *plan);
 shared_tile mma_rhs(const mma_plan *plan);
 int mma_stage_bytes(const mma_plan *plan);
 int mma_shared_bytes(const mma_plan *plan);
-/* Columns of the residual that a load takes: 1 or 2. */
-int mma_residual_load(const mma_plan *plan);
-
 /* Bytes of metadata of a stage; 0: A is not sparse. */
 int mma_metadata_bytes(const mma_plan *plan);
 

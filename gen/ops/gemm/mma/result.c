@@ -13,7 +13,6 @@ static gemm_result begin_result(const mma_kernel *g) {
     gemm_result r = {.b = b,
                      .problem = &g->plan->problem,
                      .store = g->plan->store,
-                     .residual_load = mma_residual_load(g->plan),
                      .direct = true,
                      .m = g->m,
                      .n = g->n,

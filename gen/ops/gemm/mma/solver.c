@@ -10,11 +10,6 @@
 /* The words of `store`. */
 enum { STORE_TENSOR, STORE_PAIRS, STORE_SINGLE };
 
-int mma_residual_load(const mma_plan *plan) {
-    int bytes = out_residual_bytes(&plan->problem.output);
-    return plan->store > 1 && plan->problem.align >= 2 * bytes ? 2 : 1;
-}
-
 static int out_bytes_of(const mma_plan *plan) { return out_element_bytes(plan->problem.output.element); }
 
 /* -- Checks ------------------------------------------------------------------------------------------- */
@@ -134,7 +129,7 @@ static void check_fixed(const mma_plan *plan, mc_complaints *complaints) {
     check_multiple(F_LDB, p->ldb, operand_multiple(plan), complaints);
     check_multiple(F_N, p->n, plan->store, complaints);
     check_multiple(F_LDC, p->ldc, plan->store, complaints);
-    check_multiple(F_LDR, p->ldr, mma_residual_load(plan), complaints);
+    check_multiple(F_LDR, p->ldr, gemm_residual_load(&plan->problem, plan->store), complaints);
 }
 
 static void check_room(const int64_t *point, const mma_plan *plan, mc_complaints *complaints) {
@@ -197,7 +192,8 @@ static void add_operand(const mma_plan *plan, bool is_b, mc_contract *c) {
 /* m and n end before the last tile would leave s32. */
 static void add_c_shapes(const mma_plan *plan, mc_contract *c) {
     static const char why[] = "a tile's last row and column are counted in s32";
-    unsigned columns = multiple_of(plan->store), added = multiple_of(mma_residual_load(plan));
+    unsigned columns = multiple_of(plan->store),
+             added = multiple_of(gemm_residual_load(&plan->problem, plan->store));
     add_constraint(c, (mc_constraint){"m", 0, INT32_MAX - plan->tile_m + 1, why});
     add_constraint(c, (mc_constraint){"n", columns, INT32_MAX - plan->tile_n + 1, why});
     add_constraint(c, (mc_constraint){"ldc", columns, 0, NULL});

@@ -45,8 +45,7 @@ void wgmma_begin_result(wgmma_result *r, const wgmma_kernel *g) {
     if (wgmma_has_halves(g->plan)) return;
     r->lane = (gemm_result){.b = b,
                             .problem = &g->plan->problem,
-                            .store = g->plan->store == WGMMA_SINGLE ? 1 : RESULT_RUN,
-                            .residual_load = wgmma_residual_load(g->plan),
+                            .store = wgmma_store_run(g->plan),
                             .direct = is_direct(g),
                             .m = g->m,
                             .n = g->n};

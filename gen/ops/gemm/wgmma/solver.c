@@ -6,10 +6,8 @@
 #include "parts/tensor_copy.h"
 #include <stdio.h>
 
-/* Loads are as wide as addresses and rows allow. */
-int wgmma_residual_load(const wgmma_plan *plan) {
-    int bytes = out_residual_bytes(&plan->problem.output);
-    return plan->store != WGMMA_SINGLE && plan->problem.align >= 2 * bytes ? 2 : 1;
+static int residual_load(const wgmma_plan *plan) {
+    return gemm_residual_load(&plan->problem, wgmma_store_run(plan));
 }
 
 static int out_bytes_of(const wgmma_plan *plan) { return out_element_bytes(plan->problem.output.element); }
@@ -98,7 +96,7 @@ static void check_fixed(const wgmma_plan *plan, mc_complaints *complaints) {
     check_multiple(F_LDB, p->ldb, operand_multiple(plan), complaints);
     check_multiple(F_N, p->n, c_multiple(plan), complaints);
     check_multiple(F_LDC, p->ldc, c_multiple(plan), complaints);
-    check_multiple(F_LDR, p->ldr, wgmma_residual_load(plan), complaints);
+    check_multiple(F_LDR, p->ldr, residual_load(plan), complaints);
 }
 
 static void check_room(const int64_t *point, const wgmma_plan *plan, mc_complaints *complaints) {
@@ -189,7 +187,7 @@ static unsigned multiple_of(int64_t elements) { return elements > 1 ? (unsigned)
    s32. */
 static void add_c_shapes(const wgmma_plan *plan, mc_contract *c) {
     static const char why[] = "a tile's last row and column are counted in s32";
-    unsigned columns = multiple_of(c_multiple(plan)), added = multiple_of(wgmma_residual_load(plan));
+    unsigned columns = multiple_of(c_multiple(plan)), added = multiple_of(residual_load(plan));
     bool adds = plan->problem.output.residual != OUT_NO_ADDEND;
     add_constraint(c, (mc_constraint){"m", 0, INT32_MAX - plan->tile_m + 1, why});
     add_constraint(c, (mc_constraint){"n", columns, INT32_MAX - plan->tile_n + 1, why});

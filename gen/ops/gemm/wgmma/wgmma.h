@@ -63,8 +63,10 @@ int wgmma_store_columns(const wgmma_plan *plan);
 exchange_shape wgmma_exchange(const wgmma_plan *plan);
 /* Columns that a thread block makes C of at a time: the tile's, or a slice's. */
 int wgmma_result_columns(const wgmma_plan *plan);
-/* Columns of the residual that a load takes: 1 or 2. */
-int wgmma_residual_load(const wgmma_plan *plan);
+/* Columns of C that come out of registers at a time. */
+static inline int wgmma_store_run(const wgmma_plan *plan) {
+    return plan->store == WGMMA_SINGLE ? 1 : RESULT_RUN;
+}
 /* Whether a register of sums has two f16. */
 bool wgmma_has_halves(const wgmma_plan *plan);
 
