@@ -56,8 +56,8 @@ static mc_status find_sizes(const tune_options *options, const tune_kind *kind, 
         return MC_OK;
     }
     if ((*other == 'n' ? options->n : options->k) != NULL)
-        return mc_fail(diag, MC_USAGE, "%s: an %s is %s for sizes %s, its --%s is the matrix's",
-                       options->command, kind->op->title,
+        return mc_fail(diag, MC_USAGE, "%s: %s %s is %s for sizes %s, its --%s is the matrix's",
+                       options->command, operator_article(kind->op), kind->op->title,
                        strcmp(options->command, "tune") == 0 ? "tuned" : "planned", option, other);
     if (given != NULL) return parse_sizes(given, option, source, diag);
     int64_t fixed = member_of_config(&kind->config, kind->op->size);

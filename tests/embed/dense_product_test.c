@@ -138,7 +138,7 @@ int main(void) {
     p.lda = 79;
     try_plan(p, "method=mma");
     try_plan(problem_of(MC_TF32, MC_F32, 64, 64, 64), "method=mma");
-    refuse(problem_of(MC_F16, MC_S64, 64, 64, 64), MC_CANNOT, "c is s64, an gemm of floats gives");
+    refuse(problem_of(MC_F16, MC_S64, 64, 64, 64), MC_CANNOT, "c is s64, a gemm of floats gives");
     refuse(problem_of(MC_F16, MC_F16, 64, 64, 0), MC_CANNOT, "k is 0");
     mc_context_destroy(context);
     mc_diag_destroy(diag);

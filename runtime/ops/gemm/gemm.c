@@ -76,6 +76,7 @@ const mc_operator operator_gemm = {
     .operands = operands,
     .operand_count = sizeof operands / sizeof *operands,
     .estimates = true,
+    .some_k = true,
     .check = check,
     .sums = sums,
     .bounds = bounds,

@@ -50,6 +50,7 @@ const mc_operator operator_gemm24 = {
     .operands = operands,
     .operand_count = sizeof operands / sizeof *operands,
     .estimates = true,
+    .some_k = true,
     .check = check,
     .sums = sums,
     .bounds = bounds,

@@ -1,0 +1,35 @@
+#!/bin/bash
+# mcrun gemm and gemm24 on the simulator: shapes, and what is refused. Arguments: mcrun, the source directory.
+mcrun=$1 specs=$2/specs
+source "$2/tests/expect.sh"
+cd "$work" || exit 1
+export XDG_DATA_HOME=$work XDG_CACHE_HOME=$work
+dense() { "$mcrun" gemm "$specs/$1.lua" --device sim --set store=single "${@:2}"; }
+pruned() { "$mcrun" gemm24 "$specs/$1.lua" "$2" --device sim --set store=single --n 9 --ldb 16 "${@:3}"; }
+pattern() { printf '%s\n%s\n%s\n' "$1" "$2" "$3" >"$4"; }
+
+# Products; a matrix of zeros, one without rows, one that is not 2:4
+pattern '3, 8, 4' '0 2 2 4' '1 2 6 7' some.smtx
+pattern '3, 8, 0' '0 0 0 0' '' zeros.smtx
+pattern '0, 8, 0' '0' '' no_rows.smtx
+pattern '1, 8, 3' '0 3' '4 6 7' full.smtx
+for kind in f16 f16_split f16_mma s8 s8_mma; do
+    expect 0 'verdict' dense gemm_$kind --m 5 --n 9 --k 16
+    for matrix in some zeros no_rows; do expect 0 'verdict' pruned gemm24_$kind $matrix.smtx; done
+    expect 1 '1 group has more than 2 of 4 elements, the first one is row 0, columns 4 to 7' pruned gemm24_$kind full.smtx
+done
+
+# There are no kernels for a k of 0, which would copy nothing
+pattern '3, 0, 0' '0 0 0 0' '' no_columns.smtx
+pattern '0, 0, 0' '0' '' nothing.smtx
+empty() { # FILE ROWS COLUMNS
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<f2', 'fortran_order': False, 'shape': ($2, $3), }" >"$1"
+}
+empty a.npy 5 0
+empty b.npy 0 9
+for kind in f16 f16_split f16_mma; do
+    expect 1 'k is 0, and there are kernels for 1 and more' dense gemm_$kind --a a.npy --b b.npy
+    expect 1 'k is 0, and there are kernels for 1 and more' pruned gemm24_$kind no_columns.smtx
+    expect 0 'verdict' pruned gemm24_$kind nothing.smtx
+done
+finish
