@@ -104,8 +104,9 @@ typedef struct mc_operator {
     problem_member size;
     const operand_row *operands;
     size_t operand_count;
-    bool estimates; /* the generator has a model of its kernels' times */
-    bool some_k;    /* its kernels want a k of 1 and more */
+    bool estimates;   /* the generator has a model of its kernels' times */
+    bool single_rows; /* its matrix has vectors of one row */
+    bool some_k;      /* its kernels want a k of 1 and more */
     /* With one type on both sides, and nothing else asked for, its output is its first operand transposed: of
        elements of 1, 2 and 4 bytes as integers of that size */
     bool transposes;

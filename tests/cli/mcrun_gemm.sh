@@ -32,4 +32,17 @@ for kind in f16 f16_split f16_mma; do
     expect 1 'k is 0, and there are kernels for 1 and more' pruned gemm24_$kind no_columns.smtx
     expect 0 'verdict' pruned gemm24_$kind nothing.smtx
 done
+
+# Plans of types alone, with and without a spec
+plan() { "$mcrun" plan --device sim --records '' "$@"; }
+expect 0 'gemm24 f16 x f16 -> f16, vec 1, m 3 n 16 k 8, 4 vectors' plan --op gemm24 some.smtx --lhs f16 --rhs f16 --n 16
+expect 0 'gemm24 s8 x u8 -> s32, vec 1, m 3 n 256' plan --op gemm24 some.smtx --lhs s8 --rhs u8 --out s32
+expect 0 'gemm24 e4m3 x e5m2 -> bf16' plan --op gemm24 some.smtx --lhs e4m3 --rhs e5m2 --out bf16 --set ldb=13
+expect 2 'mma does not multiply "s4" by "s4"' plan --op gemm24 some.smtx --lhs s4 --rhs s4 --out s32
+expect 2 '"tf32" is not packed' plan --op gemm24 some.smtx --lhs tf32 --rhs tf32 --out f32
+expect 2 'vec: 2 is not one of 1' plan --op gemm24 some.smtx --lhs f16 --rhs f16 --vec 2
+expect 1 '1 group has more than 2 of 4' plan --op gemm24 full.smtx --lhs f16 --rhs f16
+expect 0 'gemm tf32 x tf32 -> f32' plan --op gemm some.smtx --lhs tf32 --rhs tf32 --out f32
+expect 0 'gemm s8 x s8 -> s8' plan --op gemm some.smtx --lhs s8 --rhs s8 --out s8 --set scale=row --n 9
+expect 0 'gemm f16 x f16 -> s4' plan --op gemm some.smtx --lhs f16 --rhs f16 --out s4 --set scale=row --set layout=rows --n 10
 finish

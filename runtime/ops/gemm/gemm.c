@@ -69,7 +69,7 @@ const mc_operator operator_gemm = {
     .op = MC_OP_GEMM,
     .name = "gemm",
     .title = "gemm",
-    .spec = "arch = \"sm_90a\"\n",
+    .spec = PRODUCT_SPEC,
     .members = PRODUCT_MEMBERS | HAS(lda) | HAS(a_major),
     .matrix = {.rows = MEMBER_m, .cols = MEMBER_k},
     .size = MEMBER_n,
