@@ -95,7 +95,7 @@ static mc_status check_types(const tune_options *options, mc_diag *diag) {
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         const char *field = problem_members[wanted[i]].field;
         bool usual = (wanted[i] == MEMBER_out && operator_has(o, MEMBER_rhs)) ||
-                     (wanted[i] == MEMBER_vec && o->single_rows);
+                     (wanted[i] == MEMBER_vec && o->two_of_four);
         if (operator_has(o, wanted[i]) && !usual && !is_set(options, field))
             return mc_fail(diag, MC_USAGE, "%s: without a SPEC --%s is missing", options->command, field);
     }

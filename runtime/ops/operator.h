@@ -105,7 +105,7 @@ typedef struct mc_operator {
     const operand_row *operands;
     size_t operand_count;
     bool estimates;   /* the generator has a model of its kernels' times */
-    bool single_rows; /* its matrix has vectors of one row */
+    bool two_of_four; /* its matrix is 2:4 sparse, of vectors of one row */
     bool some_k;      /* its kernels want a k of 1 and more */
     /* With one type on both sides, and nothing else asked for, its output is its first operand transposed: of
        elements of 1, 2 and 4 bytes as integers of that size */

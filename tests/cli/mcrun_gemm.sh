@@ -45,4 +45,10 @@ expect 1 '1 group has more than 2 of 4' plan --op gemm24 full.smtx --lhs f16 --r
 expect 0 'gemm tf32 x tf32 -> f32' plan --op gemm some.smtx --lhs tf32 --rhs tf32 --out f32
 expect 0 'gemm s8 x s8 -> s8' plan --op gemm some.smtx --lhs s8 --rhs s8 --out s8 --set scale=row --n 9
 expect 0 'gemm f16 x f16 -> s4' plan --op gemm some.smtx --lhs f16 --rhs f16 --out s4 --set scale=row --set layout=rows --n 10
+
+# Generated matrices are 2:4 where the operator's are
+echo '64 96 0.5 16,24' >half.txt
+echo '64 96 0.9 16' >sparse.txt
+expect 0 'vec 1, m 64 n 24 k 96, 3072 vectors' plan --op gemm24 --shapes half.txt --lhs f16 --rhs f16
+expect 2 'sparse.txt:1: the sparsity is 0.9, that of a 2:4 matrix 0.5' plan --op gemm24 --shapes sparse.txt --lhs f16 --rhs f16
 finish
