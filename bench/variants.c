@@ -177,6 +177,15 @@ static mc_status check_output(const variant *v, mc_diag *diag) {
     return MC_OK;
 }
 
+/* A product's B has k contiguous; that of an SDDMM lies as its kernels want it. */
+static mc_status check_layout(const variant *v, const operation *op, mc_diag *diag) {
+    mc_layout layout = MC_LAYOUT_COLUMNS;
+    if (!op->k_contiguous || operation_is_sampled(op)) return MC_OK;
+    mc_status status = mc_layout_of(v->kernel, &layout, diag);
+    if (status != MC_OK || layout == MC_LAYOUT_COLUMNS) return status;
+    return mc_fail(diag, MC_CANNOT, "layout = rows: mcbench has B by columns");
+}
+
 static mc_status read_types(variant *v, const char *settings, mc_diag *diag) {
     const char *lhs = mc_kernel_field_text(v->kernel, "lhs"), *rhs = mc_kernel_field_text(v->kernel, "rhs"),
                *out = mc_kernel_field_text(v->kernel, "out");
@@ -190,6 +199,7 @@ static mc_status read_types(variant *v, const char *settings, mc_diag *diag) {
     name_series(v);
     mc_status status = mc_output_of(v->kernel, &v->output, diag);
     if (status == MC_OK) status = check_output(v, diag);
+    if (status == MC_OK) status = check_layout(v, op, diag);
     return status == MC_OK ? read_order(v, op, diag) : status;
 }
 

@@ -94,7 +94,8 @@ static mc_status check_types(const tune_options *options, mc_diag *diag) {
     const mc_operator *o = operator_of((mc_op)(options->op - 1));
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         const char *field = problem_members[wanted[i]].field;
-        bool usual = wanted[i] == MEMBER_out && operator_has(o, MEMBER_rhs);
+        bool usual = (wanted[i] == MEMBER_out && operator_has(o, MEMBER_rhs)) ||
+                     (wanted[i] == MEMBER_vec && o->two_of_four);
         if (operator_has(o, wanted[i]) && !usual && !is_set(options, field))
             return mc_fail(diag, MC_USAGE, "%s: without a SPEC --%s is missing", options->command, field);
     }
@@ -129,7 +130,7 @@ static mc_status read_kernel(const mc_kernel *kernel, tune_kind *kind, mc_diag *
 static mc_status read_spec(const tune_options *options, const char *path, int capability, mc_spec **spec,
                            mc_diag *diag) {
     const cmd_settings *settings = &options->settings;
-    char text[64];
+    char text[256];
     if (path != NULL) return mc_spec_read_for(path, settings->items, settings->count, capability, spec, diag);
     const mc_operator *o = operator_of((mc_op)(options->op - 1));
     int size = snprintf(text, sizeof text, "op = \"%s\"\n%s", o->name, o->spec != NULL ? o->spec : "");

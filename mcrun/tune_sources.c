@@ -56,8 +56,8 @@ static mc_status find_sizes(const tune_options *options, const tune_kind *kind, 
         return MC_OK;
     }
     if ((*other == 'n' ? options->n : options->k) != NULL)
-        return mc_fail(diag, MC_USAGE, "%s: an %s is %s for sizes %s, its --%s is the matrix's",
-                       options->command, kind->op->title,
+        return mc_fail(diag, MC_USAGE, "%s: %s %s is %s for sizes %s, its --%s is the matrix's",
+                       options->command, operator_article(kind->op), kind->op->title,
                        strcmp(options->command, "tune") == 0 ? "tuned" : "planned", option, other);
     if (given != NULL) return parse_sizes(given, option, source, diag);
     int64_t fixed = member_of_config(&kind->config, kind->op->size);
@@ -224,12 +224,21 @@ static mc_status load_published(const char *path, const tune_options *options, c
     return status;
 }
 
-static mc_status load_pattern(const tune_source *source, const tune_options *options, int vec, mc_csr *csr,
-                              mc_diag *diag) {
+static mc_status generate(const tune_source *source, const tune_kind *kind, mc_csr *csr, mc_diag *diag) {
     mc_pattern pattern = source->pattern;
+    const mc_grouped groups = {pattern.rows, pattern.cols, 2, 4, pattern.seed};
+    pattern.rows /= kind->vec;
+    if (!kind->op->two_of_four) return mc_csr_generate(&pattern, csr, diag);
+    if (pattern.sparsity == 0.5) return mc_csr_generate_grouped(&groups, csr, diag);
+    return mc_fail(diag, MC_USAGE, "%s: the sparsity is %g, that of a 2:4 matrix 0.5", source->name,
+                   pattern.sparsity);
+}
+
+static mc_status load_pattern(const tune_source *source, const tune_options *options, const tune_kind *kind,
+                              mc_csr *csr, mc_diag *diag) {
+    const int vec = kind->vec;
     mc_blocks blocks;
-    pattern.rows /= vec;
-    if (source->generated) return mc_csr_generate(&pattern, csr, diag);
+    if (source->generated) return generate(source, kind, csr, diag);
     mc_status status = problem_read_pattern(source->name, csr, &blocks, diag);
     if (status == MC_OK && options->dilate && blocks.rows > 0)
         status = mc_fail(diag, MC_USAGE, "--dilate: %s holds blocks", source->name);
@@ -247,7 +256,7 @@ mc_status tune_source_load(const tune_source *source, const tune_options *option
         return load_published(source->name, options, kind, matrix, diag);
     bool dilate =
         source->generated || options->dilate || (!options->unite && problem_is_dilated(source->name));
-    mc_status status = load_pattern(source, options, kind->vec, &csr, diag);
+    mc_status status = load_pattern(source, options, kind, &csr, diag);
     if (status != MC_OK) return status;
     status = dilate ? mc_vsparse_dilate(&csr, kind->vec, kind->type, matrix, diag)
                     : mc_vsparse_union(&csr, kind->vec, kind->type, matrix, &fill, NULL, diag);

@@ -85,7 +85,7 @@ mc_status matrix_check(mc_op op, const mc_matrix *matrix, const mc_context *cont
     if (context == NULL) return check_handle(context, "context", diag);
     if (o != NULL && !o->matrix.wanted && matrix == NULL) return MC_OK;
     if (o != NULL && !o->matrix.wanted)
-        return mc_fail(diag, MC_USAGE, "matrix is set, which an %s has not", o->title);
+        return mc_fail(diag, MC_USAGE, "matrix is set, which %s %s has not", operator_article(o), o->title);
     if (matrix == NULL) return check_handle(matrix, "matrix", diag);
     if (matrix->context == context) return MC_OK;
     return mc_fail(diag, MC_USAGE, "the matrix is of another context");

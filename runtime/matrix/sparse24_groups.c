@@ -37,9 +37,10 @@ static mc_status check_groups(const mc_vsparse *a, const mc_sparse24_rule *rule,
         }
     if (full == 0) return MC_OK;
     return mc_fail(diag, MC_CANNOT,
-                   "%" PRId64 " groups have more than %d of %d elements, the first one is row %" PRId64
+                   "%" PRId64 " %s more than %d of %d elements, the first one is row %" PRId64
                    ", columns %" PRId64 " to %" PRId64,
-                   full, rule->kept, rule->group, row, first, first + rule->group - 1);
+                   full, full == 1 ? "group has" : "groups have", rule->kept, rule->group, row, first,
+                   first + rule->group - 1);
 }
 
 /* -- A group */

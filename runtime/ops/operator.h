@@ -4,6 +4,7 @@
 #ifndef MCRT_OPERATOR_H
 #define MCRT_OPERATOR_H
 
+#include <string.h>
 #include "ops/members.h"
 #include "ops/reference.h"
 
@@ -103,7 +104,9 @@ typedef struct mc_operator {
     problem_member size;
     const operand_row *operands;
     size_t operand_count;
-    bool estimates; /* the generator has a model of its kernels' times */
+    bool estimates;   /* the generator has a model of its kernels' times */
+    bool two_of_four; /* its matrix is 2:4 sparse, of vectors of one row */
+    bool some_k;      /* its kernels want a k of 1 and more */
     /* With one type on both sides, and nothing else asked for, its output is its first operand transposed: of
        elements of 1, 2 and 4 bytes as integers of that size */
     bool transposes;
@@ -145,10 +148,16 @@ const mc_operator *operator_transposing(void);       /* the one that transposes 
 
 /* -- What follows from a row */
 
+/* What stands before its title: "an" SpMM, "a" gemm. */
+static inline const char *operator_article(const mc_operator *o) {
+    return strchr("SAEIOaeio", o->title[0]) != NULL ? "an" : "a";
+}
 static inline bool operator_has(const mc_operator *o, problem_member member) {
     return member != NO_MEMBER && (o->members >> member & 1) != 0;
 }
 const operand_row *operator_out(const mc_operator *o);
+/* Refuses a k of 0 where kernels want some. */
+mc_status operator_check_k(const mc_operator *o, int64_t k, mc_diag *diag);
 /* The index of the operand NAME in the list; -1: there is none. */
 int operator_operand(const mc_operator *o, const char *name);
 /* An operand's name as people write it: "B". */

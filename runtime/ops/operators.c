@@ -222,6 +222,11 @@ static mc_status check_unscaled(const plan_problem *p, const given_types *given,
 }
 
 /* Of a C that holds the sums. */
+mc_status operator_check_k(const mc_operator *o, int64_t k, mc_diag *diag) {
+    if (!o->some_k || k > 0) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "k is 0, and there are kernels for 1 and more");
+}
+
 static mc_status check_exact(const plan_problem *p, mc_diag *diag) {
     char text[TYPES_TEXT];
     bool wide = p->out != element_rows[MC_S8].accumulator;
@@ -238,8 +243,8 @@ static mc_status check_given(const mc_operator *o, const plan_problem *p, const 
     bool of_floats = given->of != &integer_arithmetic;
     if (gives(p->out, given)) return MC_OK;
     type_list(gives, given, " or ", text);
-    return mc_fail(diag, MC_CANNOT, "c is %s, an %s%s%s gives %s", mc_type_text(p->out), o->title,
-                   of_floats ? " of " : "", of_floats ? given->of->name : "", text);
+    return mc_fail(diag, MC_CANNOT, "c is %s, %s %s%s%s gives %s", mc_type_text(p->out), operator_article(o),
+                   o->title, of_floats ? " of " : "", of_floats ? given->of->name : "", text);
 }
 
 mc_status check_product_output(const mc_operator *o, const plan_problem *p, output_types types,

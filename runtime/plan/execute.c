@@ -41,8 +41,9 @@ static mc_status check_list(const plan_launch *plan, const mc_args *args, mc_dia
         return mc_fail(diag, MC_USAGE, "list_count is %zu, and list NULL", args->list_count);
     for (size_t i = 0; i < args->list_count; i++)
         if (args->list[i].name == NULL || operator_operand(plan->operator, args->list[i].name) < 0)
-            return mc_fail(diag, MC_USAGE, "list[%zu] is '%s', which is no operand of an %s", i,
-                           args->list[i].name != NULL ? args->list[i].name : "NULL", plan->operator->title);
+            return mc_fail(diag, MC_USAGE, "list[%zu] is '%s', which is no operand of %s %s", i,
+                           args->list[i].name != NULL ? args->list[i].name : "NULL",
+                           operator_article(plan->operator), plan->operator->title);
     return MC_OK;
 }
 

@@ -185,11 +185,19 @@ static mc_status plan_transpose(mc_plan *plan, const problem_transpose *of, mc_t
     return mc_fail(diag, status, "%s lies by columns, and nothing transposes it", title);
 }
 
-/* What executions bring is read by the transpose, if there is anything to compute. */
+/* Whether it copies A before the launch ahead has ended. */
+static bool is_early(const mc_kernel *kernel) {
+    const char *early = mc_kernel_field_text(kernel, "early");
+    return early != NULL && strcmp(early, "on") == 0;
+}
+
+/* What executions bring is read by the transpose, if there is anything to compute. The kernel behind it may
+   not read early what the transpose writes. */
 static void join_transpose(mc_plan *plan) {
     if (plan->transpose == NULL) return;
     if (plan->kernel != NULL) {
         plan->launch.arguments[plan->transposed].align = plan->transpose->launch.arguments[0].align;
+        if (is_early(plan->kernel->kernel)) plan->launch.launch.overlap = false;
         return;
     }
     mc_plan_destroy(plan->transpose);

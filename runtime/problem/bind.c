@@ -100,6 +100,14 @@ static mc_status check_leadings(const mc_kernel *kernel, const binding_list *bin
     return status;
 }
 
+static mc_status check_k(const mc_kernel *kernel, const binding_list *bindings, mc_diag *diag) {
+    const mc_operator *o = operator_named(mc_kernel_contract(kernel)->family);
+    int64_t k = 0;
+    if (o == NULL || !o->some_k) return MC_OK;
+    mc_status status = find(bindings, "k", &k, diag);
+    return status == MC_OK ? operator_check_k(o, k, diag) : status;
+}
+
 /* What the contract says of a shape. */
 static mc_status check_constraint(const mc_constraint *c, const binding_list *bindings, mc_diag *diag) {
     int64_t value = 0;
@@ -136,6 +144,7 @@ static mc_status check_shapes(const mc_kernel *kernel, const binding_list *bindi
             status = check_shape(kernel, problem_members[i].field, bindings, diag);
     if (status == MC_OK) status = check_rows(kernel, bindings, diag);
     if (status == MC_OK) status = check_leadings(kernel, bindings, diag);
+    if (status == MC_OK) status = check_k(kernel, bindings, diag);
     return status == MC_OK ? check_constraints(contract, bindings, diag) : status;
 }
 
@@ -316,6 +325,7 @@ mc_status mc_bind_tensor(const mc_kernel *kernel, size_t index, const mc_binding
     mc_type type;
     *tensor = (mc_tensor){0};
     mc_status status = mc_type_of(kernel, wanted->type, &type, diag);
+    if (status == MC_OK) status = check_k(kernel, &list, diag);
     return status == MC_OK ? describe_tensor(wanted, &list, type, tensor, diag) : status;
 }
 

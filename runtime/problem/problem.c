@@ -112,8 +112,8 @@ static mc_status check_given_type(const mc_operator *o, const mc_plan_config *co
     const mc_type given = (mc_type)member_of_config(config, o->matrix.type);
     if (given == (mc_type)0 || given == type) return MC_OK;
     const char *name = problem_members[o->matrix.type].config;
-    return mc_fail(diag, MC_USAGE, "%s is %s, the matrix holds %s: leave %s out, an %s takes the matrix's",
-                   name, mc_type_text(given), mc_type_text(type), name, o->title);
+    return mc_fail(diag, MC_USAGE, "%s is %s, the matrix holds %s: leave %s out, %s %s takes the matrix's",
+                   name, mc_type_text(given), mc_type_text(type), name, operator_article(o), o->title);
 }
 
 static mc_status check_given_size(const mc_plan_config *config, problem_member member, int64_t size,

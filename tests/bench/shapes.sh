@@ -54,6 +54,9 @@ expect 0 '' run gemm_f16 --shapes tiny --limit 1 --n 24 --peers none
 lines 'the first shape' '"kind":"result","matrix":"64x96"' 1
 expect 2 'run: --shapes has no problems of family sddmm' run sddmm_f16 --shapes tiny
 expect 2 'run: the sizes of family gemm are those of --n' run gemm_f16 --shapes tiny --k 64
+expect 1 'no variant can be measured; the first: layout = rows: mcbench has B by columns' \
+    run gemm_f16 --set layout=rows --shapes tiny --peers none
+expect 1 'layout = rows: mcbench has B by columns' run gemm24_f16_mma --set layout=rows --shapes tiny --peers none
 
 # Peers: of our own types beside the base of speeds; few columns also with C by columns; what wants n padded says so
 expect 0 '' run gemm_e4m3 --shapes tiny --filter 64x96 --set out=bf16

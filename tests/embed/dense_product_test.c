@@ -1,11 +1,13 @@
 /* Plans of dense products by the C interface, on the simulator: which kernel is chosen for sizes that tensor copies of C
  * take and for others, open shapes, a residual by the list, and what is refused. Sums are of small integers, and so
  * exact in every type. What kernels compute is in tests/kernels/product_test.c. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/real.h"
 #include "check.h"
 #include "mcrt_internal.h"
+#include "plan/plan.h"
 
 static mc_context *context;
 static mc_diag *diag;
@@ -109,6 +111,29 @@ static void refuse(mc_plan_config p, mc_status wanted, const char *why) {
     mc_plan_destroy(plan);
 }
 
+/* A kernel that copies A early may begin early, but not behind the transpose that writes A. */
+static void try_early(void) {
+    static const char spec[] = "op = \"gemm\"\narch = \"sm_90a\"\noverlap = \"on\"\nearly = \"on\"\n"
+                               "tile_m = 64\ntile_n = 64\nconsumers = 1\nstore = \"single\"\n";
+    char path[] = "/tmp/mcgen_early_XXXXXX.lua";
+    const char *const paths[] = {path};
+    int file = mkstemps(path, 4);
+    FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
+    CHECK(stream != NULL && fputs(spec, stream) >= 0 && fclose(stream) == 0, "no spec is written to %s",
+          path);
+    for (int turned = 0; turned < 2; turned++) {
+        mc_plan_config p = problem_of(MC_F16, MC_F16, 72, 40, 200);
+        mc_plan *plan = NULL;
+        p.specs = paths, p.spec_count = 1;
+        p.a_major = turned ? MC_MAJOR_COLUMN : MC_MAJOR_ROW;
+        if (!worked("plan", mc_plan_create(context, &p, &plan, diag))) continue;
+        CHECK(plan->launch.launch.overlap == !turned, "A by %s", turned ? "columns" : "rows");
+        execute(plan, &p);
+        mc_plan_destroy(plan);
+    }
+    (void)remove(path);
+}
+
 int main(void) {
     diag = mc_diag_create();
     const mc_context_config config = {.size = sizeof config, .device = "sim", .records = ""};
@@ -138,7 +163,8 @@ int main(void) {
     p.lda = 79;
     try_plan(p, "method=mma");
     try_plan(problem_of(MC_TF32, MC_F32, 64, 64, 64), "method=mma");
-    refuse(problem_of(MC_F16, MC_S64, 64, 64, 64), MC_CANNOT, "c is s64, an gemm of floats gives");
+    try_early();
+    refuse(problem_of(MC_F16, MC_S64, 64, 64, 64), MC_CANNOT, "c is s64, a gemm of floats gives");
     refuse(problem_of(MC_F16, MC_F16, 64, 64, 0), MC_CANNOT, "k is 0");
     mc_context_destroy(context);
     mc_diag_destroy(diag);

@@ -183,9 +183,9 @@ int main(void) {
     try_plan(p, MC_E4M3, 20, 70, true, "lhs=e4m3");
     p = problem_of(MC_F16, MC_F16, 64);
     refuse(p, MC_F16, 1, all_of_a,
-           "1 groups have more than 2 of 4 elements, the first one is row 3, columns 8 to 11");
+           "1 group has more than 2 of 4 elements, the first one is row 3, columns 8 to 11");
     refuse(p, MC_F16, 2, value_of_a, "a 2:4 matrix has vectors of one row, this one of 2");
-    refuse(problem_of(MC_F16, MC_S64, 64), MC_F16, 1, value_of_a, "c is s64, an gemm24 of floats gives");
+    refuse(problem_of(MC_F16, MC_S64, 64), MC_F16, 1, value_of_a, "c is s64, a gemm24 of floats gives");
     mc_context_destroy(context);
     mc_diag_destroy(diag);
     return check_end();

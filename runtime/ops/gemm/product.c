@@ -7,8 +7,7 @@ mc_status gemm_check(const mc_operator *o, const char *lhs, const plan_problem *
     mc_status status = check_product_sides(lhs, "b", false, problem, diag);
     const output_types types = {.bytes = true, .pairs = true};
     if (status == MC_OK) status = check_product_output(o, problem, types, diag);
-    if (status == MC_OK && problem->m > 0 && problem->n > 0 && problem->k == 0)
-        status = mc_fail(diag, MC_CANNOT, "k is 0, and there are kernels for 1 and more");
+    if (status == MC_OK && problem->m > 0 && problem->n > 0) status = operator_check_k(o, problem->k, diag);
     return status == MC_OK ? check_product_factors(problem, diag) : status;
 }
 

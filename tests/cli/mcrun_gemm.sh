@@ -1,0 +1,54 @@
+#!/bin/bash
+# mcrun gemm and gemm24 on the simulator: shapes, and what is refused. Arguments: mcrun, the source directory.
+mcrun=$1 specs=$2/specs
+source "$2/tests/expect.sh"
+cd "$work" || exit 1
+export XDG_DATA_HOME=$work XDG_CACHE_HOME=$work
+dense() { "$mcrun" gemm "$specs/$1.lua" --device sim --set store=single "${@:2}"; }
+pruned() { "$mcrun" gemm24 "$specs/$1.lua" "$2" --device sim --set store=single --n 9 --ldb 16 "${@:3}"; }
+pattern() { printf '%s\n%s\n%s\n' "$1" "$2" "$3" >"$4"; }
+
+# Products; a matrix of zeros, one without rows, one that is not 2:4
+pattern '3, 8, 4' '0 2 2 4' '1 2 6 7' some.smtx
+pattern '3, 8, 0' '0 0 0 0' '' zeros.smtx
+pattern '0, 8, 0' '0' '' no_rows.smtx
+pattern '1, 8, 3' '0 3' '4 6 7' full.smtx
+for kind in f16 f16_split f16_mma s8 s8_mma; do
+    expect 0 'verdict' dense gemm_$kind --m 5 --n 9 --k 16
+    for matrix in some zeros no_rows; do expect 0 'verdict' pruned gemm24_$kind $matrix.smtx; done
+    expect 1 '1 group has more than 2 of 4 elements, the first one is row 0, columns 4 to 7' pruned gemm24_$kind full.smtx
+done
+
+# There are no kernels for a k of 0, which would copy nothing
+pattern '3, 0, 0' '0 0 0 0' '' no_columns.smtx
+pattern '0, 0, 0' '0' '' nothing.smtx
+empty() { # FILE ROWS COLUMNS
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<f2', 'fortran_order': False, 'shape': ($2, $3), }" >"$1"
+}
+empty a.npy 5 0
+empty b.npy 0 9
+for kind in f16 f16_split f16_mma; do
+    expect 1 'k is 0, and there are kernels for 1 and more' dense gemm_$kind --a a.npy --b b.npy
+    expect 1 'k is 0, and there are kernels for 1 and more' pruned gemm24_$kind no_columns.smtx
+    expect 0 'verdict' pruned gemm24_$kind nothing.smtx
+done
+
+# Plans of types alone, with and without a spec
+plan() { "$mcrun" plan --device sim --records '' "$@"; }
+expect 0 'gemm24 f16 x f16 -> f16, vec 1, m 3 n 16 k 8, 4 vectors' plan --op gemm24 some.smtx --lhs f16 --rhs f16 --n 16
+expect 0 'gemm24 s8 x u8 -> s32, vec 1, m 3 n 256' plan --op gemm24 some.smtx --lhs s8 --rhs u8 --out s32
+expect 0 'gemm24 e4m3 x e5m2 -> bf16' plan --op gemm24 some.smtx --lhs e4m3 --rhs e5m2 --out bf16 --set ldb=13
+expect 2 'mma does not multiply "s4" by "s4"' plan --op gemm24 some.smtx --lhs s4 --rhs s4 --out s32
+expect 2 '"tf32" is not packed' plan --op gemm24 some.smtx --lhs tf32 --rhs tf32 --out f32
+expect 2 'vec: 2 is not one of 1' plan --op gemm24 some.smtx --lhs f16 --rhs f16 --vec 2
+expect 1 '1 group has more than 2 of 4' plan --op gemm24 full.smtx --lhs f16 --rhs f16
+expect 0 'gemm tf32 x tf32 -> f32' plan --op gemm some.smtx --lhs tf32 --rhs tf32 --out f32
+expect 0 'gemm s8 x s8 -> s8' plan --op gemm some.smtx --lhs s8 --rhs s8 --out s8 --set scale=row --n 9
+expect 0 'gemm f16 x f16 -> s4' plan --op gemm some.smtx --lhs f16 --rhs f16 --out s4 --set scale=row --set layout=rows --n 10
+
+# Generated matrices are 2:4 where the operator's are
+echo '64 96 0.5 16,24' >half.txt
+echo '64 96 0.9 16' >sparse.txt
+expect 0 'vec 1, m 64 n 24 k 96, 3072 vectors' plan --op gemm24 --shapes half.txt --lhs f16 --rhs f16
+expect 2 'sparse.txt:1: the sparsity is 0.9, that of a 2:4 matrix 0.5' plan --op gemm24 --shapes sparse.txt --lhs f16 --rhs f16
+finish
