@@ -277,12 +277,6 @@ static mc_status add_contenders(dense_peers *peers, dense_product_state *p, gpu_
     return status;
 }
 
-/* The one that says it all. */
-static const char *last_message(const mc_diag *diag) {
-    const char *text = mc_diag_text(diag), *line = strrchr(text, '\n');
-    return line == NULL ? text : line + 1;
-}
-
 /* What goes wrong is noted. */
 static void open_product(dense_peers *peers, size_t index, gpu_device *gpu, helpers *h,
                          const peer_problem *problem, mc_diag *diag) {
@@ -293,7 +287,7 @@ static void open_product(dense_peers *peers, size_t index, gpu_device *gpu, help
     if (status == MC_OK) status = add_contenders(peers, p, gpu, h, diag);
     if (status != MC_OK)
         snprintf(peers->notes[index], PEER_NOTE, "%s%s: %s", p->kind->label,
-                 p->turned ? ", C by columns" : "", last_message(diag));
+                 p->turned ? ", C by columns" : "", peer_last_message(diag));
     mc_diag_clear(diag);
 }
 

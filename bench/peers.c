@@ -22,3 +22,8 @@ bool peer_is_own(const peer_problem *p, mc_type a, mc_type b, mc_type result, un
     if (a != p->lhs || b != p->rhs) return false;
     return (p->outs & results) == 0 || (p->outs & 1u << result) != 0;
 }
+
+const char *peer_last_message(const mc_diag *diag) {
+    const char *text = mc_diag_text(diag), *line = strrchr(text, '\n');
+    return line == NULL ? text : line + 1;
+}

@@ -26,4 +26,7 @@ bool peer_is_named(const char *list, const char *name);
    are. */
 bool peer_is_own(const peer_problem *problem, mc_type a, mc_type b, mc_type result, unsigned results);
 
+/* The last of DIAG's messages, which says it all. */
+const char *peer_last_message(const mc_diag *diag);
+
 #endif

@@ -2,11 +2,6 @@
 #include <string.h>
 #include "pruned_peers.h"
 
-static const char *last_message(const mc_diag *diag) {
-    const char *text = mc_diag_text(diag), *line = strrchr(text, '\n');
-    return line == NULL ? text : line + 1;
-}
-
 /* What goes wrong is noted. */
 static void open_product(pruned_peers *peers, size_t index, gpu_device *gpu, helpers *h,
                          const peer_problem *problem, mc_diag *diag) {
@@ -19,7 +14,7 @@ static void open_product(pruned_peers *peers, size_t index, gpu_device *gpu, hel
         peers->contenders[peers->count++] = pruned_contender(p->kept[i]);
     if (status != MC_OK)
         snprintf(peers->notes[index], PEER_NOTE, "%s, C by %s: %s", p->kind->label,
-                 p->by_columns ? "columns" : "rows", last_message(diag));
+                 p->by_columns ? "columns" : "rows", peer_last_message(diag));
     mc_diag_clear(diag);
 }
 

@@ -45,7 +45,7 @@ static mc_status check_groups(const mc_vsparse *a, const mc_sparse24_rule *rule,
 
 /* -- A group */
 
-/* Whether one of COUNT vectors from FIRST on has COLUMN; that is *VECTOR. */
+/* Whether one of the vectors from FIRST on, before END, has COLUMN; that is *VECTOR, else -1. */
 static bool find_vector(const mc_vsparse *a, int64_t first, int64_t end, int64_t column, int64_t *vector) {
     for (*vector = first; *vector < end; ++*vector)
         if (a->col_idx[*vector] == column) return true;

@@ -2,6 +2,7 @@
 #include <string.h>
 #include "problem/bind.h"
 #include "ops/operator.h"
+#include "parts/clusters.h"
 
 enum { NO_FIELD = -2 };
 
@@ -237,12 +238,8 @@ static bool takes_turns(const mc_contract *contract, const binding_list *binding
     return contract->turn_k != 0 && find(bindings, "k", &k, NULL) == MC_OK && k <= contract->turn_k;
 }
 
-/* A cluster is on multiprocessors of one group (GPC), of which Hopper's have 16 or 18: of clusters of more
-   than two thread blocks, those that 16 hold. */
-static int64_t usable(const mc_contract *contract, int64_t multiprocessors) {
-    enum { GROUP = 16 };
-    unsigned members = contract->cluster[0] * contract->cluster[1] * contract->cluster[2];
-    return members > 2 && multiprocessors >= GROUP ? multiprocessors / GROUP * GROUP : multiprocessors;
+static int cluster_members(const mc_contract *contract) {
+    return (int)(contract->cluster[0] * contract->cluster[1] * contract->cluster[2]);
 }
 
 /* As many thread blocks as the GPU holds at once, with equal numbers of turns. */
@@ -250,8 +247,8 @@ static void take_turns(const mc_contract *contract, const binding_list *bindings
     int axis = contract->turn_axis;
     int64_t multiprocessors = 0, blocks = launch->grid[axis];
     if (find(bindings, "multiprocessors", &multiprocessors, NULL) != MC_OK || multiprocessors < 1) return;
-    int64_t held = usable(contract, multiprocessors) * contract->blocks_per_sm / launch->grid[1 - axis] /
-                   launch->grid[2];
+    int64_t held = cluster_room(cluster_members(contract), multiprocessors) * contract->blocks_per_sm /
+                   launch->grid[1 - axis] / launch->grid[2];
     if (held < 1) held = 1;
     int64_t turns = (blocks + held - 1) / held;
     launch->grid[axis] = (unsigned)((blocks + turns - 1) / turns);

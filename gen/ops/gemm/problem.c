@@ -81,6 +81,22 @@ gemm_problem gemm_problem_of(const int64_t *point, bool sparse, mc_complaints *c
     return p;
 }
 
+void gemm_check_store(const gemm_problem *p, gemm_store store, mc_complaints *complaints) {
+    int bytes = out_element_bytes(p->output.element);
+    if (store == STORE_SINGLE && bytes == 0)
+        complain(complaints, F_STORE, "out = \"%s\" has two columns in a byte, which wants \"pairs\"",
+                 out_element_name(p->output.element));
+    if (store == STORE_PAIRS && p->align < 2 * bytes)
+        complain(complaints, F_STORE, "\"pairs\" wants C at multiples of %d bytes: align = %d", 2 * bytes,
+                 p->align);
+}
+
+void gemm_check_multiple(int field, int64_t value, int64_t multiple, mc_complaints *complaints) {
+    if (value != MC_OPEN && value % multiple)
+        complain(complaints, field, "%lld is not a multiple of %lld, which this kernel wants",
+                 (long long)value, (long long)multiple);
+}
+
 int gemm_residual_load(const gemm_problem *p, int store) {
     return store > 1 && p->align >= store * out_residual_bytes(&p->output) ? store : 1;
 }
@@ -131,6 +147,18 @@ void gemm_add_shapes(const gemm_problem *p, bool with_c, mc_contract *c) {
     if (with_c) add_shape(c, "ldc", p->ldc, "elements from one row of C to the next");
     if (p->output.residual != OUT_NO_ADDEND)
         add_shape(c, "ldr", p->ldr, "elements from one row of the residual to the next");
+}
+
+void gemm_add_c_limits(const gemm_problem *p, int tile_m, int tile_n, int64_t columns, int store,
+                       mc_contract *c) {
+    static const char why[] = "a tile's last row and column are counted in s32";
+    bool adds = p->output.residual != OUT_NO_ADDEND;
+    unsigned multiple = gemm_multiple(columns),
+             added = adds ? gemm_multiple(gemm_residual_load(p, store)) : 0;
+    add_constraint(c, (mc_constraint){"m", 0, INT32_MAX - tile_m + 1, why});
+    add_constraint(c, (mc_constraint){"n", multiple, INT32_MAX - tile_n + 1, why});
+    add_constraint(c, (mc_constraint){"ldc", multiple, 0, NULL});
+    if (adds) add_constraint(c, (mc_constraint){"ldr", added, 0, NULL});
 }
 
 void gemm_add_sums(const gemm_problem *p, mc_contract *c) {

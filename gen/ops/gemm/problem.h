@@ -36,6 +36,14 @@ const char *gemm24_computes(const void *plan);
 /* The kernel's name up to what the solver adds. Returns its length. */
 size_t gemm_entry_name(const gemm_problem *p, char name[MC_MAX_ENTRY]);
 
+/* How elements of C are stored, in the order of the words of the field: by tensor copies; two neighbours, or
+   one at a time. */
+typedef enum gemm_store { STORE_TENSOR, STORE_PAIRS, STORE_SINGLE } gemm_store;
+/* Complains of elements, and of addresses of C, that do not go with STORE's pairs and singles. */
+void gemm_check_store(const gemm_problem *p, gemm_store store, mc_complaints *complaints);
+/* Complains where a shape that the spec fixes is no MULTIPLE. */
+void gemm_check_multiple(int field, int64_t value, int64_t multiple, mc_complaints *complaints);
+
 /* Columns of the residual that a load takes where STORE of C are stored at a time: as many, if addresses
    allow it. */
 int gemm_residual_load(const gemm_problem *p, int store);
@@ -44,6 +52,12 @@ int gemm_residual_load(const gemm_problem *p, int store);
 void gemm_add_packed(mc_contract *c);
 /* Adds the shapes to the contract; C's and the residual's rows where WITH_C. */
 void gemm_add_shapes(const gemm_problem *p, bool with_c, mc_contract *c);
+/* ELEMENTS as a constraint has them: a multiple of 1 is none. */
+static inline unsigned gemm_multiple(int64_t elements) { return elements > 1 ? (unsigned)elements : 0; }
+/* Adds what n and rows of C are multiples of, COLUMNS, and rows of the residual, of which STORE columns are
+   stored at a time; and that m and n end before the last of tiles of TILE_M x TILE_N would leave s32. */
+void gemm_add_c_limits(const gemm_problem *p, int tile_m, int tile_n, int64_t columns, int store,
+                       mc_contract *c);
 /* What sums may grow to, and the k up to which they are exact. */
 void gemm_add_sums(const gemm_problem *p, mc_contract *c);
 

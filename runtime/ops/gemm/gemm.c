@@ -42,7 +42,7 @@ static mc_status as_vectors(const mc_dense *a, mc_vsparse *all, mc_diag *diag) {
 static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
     mc_vsparse a = {0};
     mc_status status = as_vectors(o->inputs[A], &a, diag);
-    if (status == MC_OK) status = gemm_sums(o->problem, &operands[FIRST], &a, o->inputs[FIRST], result, diag);
+    if (status == MC_OK) status = gemm_sums(o, &a, result, diag);
     mc_vsparse_free(&a);
     return status;
 }
@@ -50,19 +50,9 @@ static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
 static mc_status bounds(const host_operands *o, mc_dense *result, mc_diag *diag) {
     mc_vsparse a = {0};
     mc_status status = as_vectors(o->inputs[A], &a, diag);
-    if (status == MC_OK)
-        status = gemm_bounds(o->problem, &operands[FIRST], &a, o->inputs[FIRST], result, diag);
+    if (status == MC_OK) status = gemm_bounds(o, &a, result, diag);
     mc_vsparse_free(&a);
     return status;
-}
-
-static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
-    return gemm_finish(o, FIRST, exact, c, diag);
-}
-
-static mc_status range(const host_operands *o, const sum_range *within, reference_result *want,
-                       mc_diag *diag) {
-    return gemm_range(o, FIRST, within, want, diag);
 }
 
 const mc_operator operator_gemm = {
@@ -80,6 +70,6 @@ const mc_operator operator_gemm = {
     .check = check,
     .sums = sums,
     .bounds = bounds,
-    .finish = finish,
-    .range = range,
+    .finish = gemm_finish,
+    .range = gemm_range,
 };

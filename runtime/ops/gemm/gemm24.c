@@ -21,22 +21,13 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
 static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
     mc_vsparse a = {0};
     mc_status status = sparse24_fill(o->matrix, &a, diag);
-    if (status == MC_OK) status = gemm_sums(o->problem, &operands[FIRST], &a, o->inputs[FIRST], result, diag);
+    if (status == MC_OK) status = gemm_sums(o, &a, result, diag);
     mc_vsparse_free(&a);
     return status;
 }
 
 static mc_status bounds(const host_operands *o, mc_dense *result, mc_diag *diag) {
-    return gemm_bounds(o->problem, &operands[FIRST], o->matrix, o->inputs[FIRST], result, diag);
-}
-
-static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
-    return gemm_finish(o, FIRST, exact, c, diag);
-}
-
-static mc_status range(const host_operands *o, const sum_range *within, reference_result *want,
-                       mc_diag *diag) {
-    return gemm_range(o, FIRST, within, want, diag);
+    return gemm_bounds(o, o->matrix, result, diag);
 }
 
 const mc_operator operator_gemm24 = {
@@ -55,6 +46,6 @@ const mc_operator operator_gemm24 = {
     .check = check,
     .sums = sums,
     .bounds = bounds,
-    .finish = finish,
-    .range = range,
+    .finish = gemm_finish,
+    .range = gemm_range,
 };

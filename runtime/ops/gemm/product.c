@@ -13,22 +13,24 @@ mc_status gemm_check(const mc_operator *o, const char *lhs, const plan_problem *
 
 /* -- The reference -------------------------------------------------------------------------------------- */
 
+/* The index of B in the list of the problem's operator. */
+static int b_of(const host_operands *o) { return operator_operand(operator_of(o->problem->op), "b"); }
+
 typedef mc_status product(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag);
 
 /* What MULTIPLY makes of A and of B, whose rows are brought together first. */
-static mc_status multiply_by(const plan_problem *problem, const operand_row *operand, const mc_vsparse *a,
-                             const mc_dense *b, product *multiply, mc_dense *result, mc_diag *diag) {
+static mc_status multiply_by(const host_operands *o, const mc_vsparse *a, const mc_dense *b,
+                             product *multiply, mc_dense *result, mc_diag *diag) {
     mc_dense rows = {0};
-    bool turned = operand_is_turned(problem, operand);
+    bool turned = operand_is_turned(o->problem, &operator_of(o->problem->op)->operands[b_of(o)]);
     mc_status status = turned ? mc_dense_transpose(b, b->rows, &rows, diag) : MC_OK;
     if (status == MC_OK) status = multiply(a, turned ? &rows : b, result, diag);
     mc_dense_free(&rows);
     return status;
 }
 
-mc_status gemm_sums(const plan_problem *problem, const operand_row *operand, const mc_vsparse *a,
-                    const mc_dense *b, mc_dense *result, mc_diag *diag) {
-    return multiply_by(problem, operand, a, b, mc_reference_spmm, result, diag);
+mc_status gemm_sums(const host_operands *o, const mc_vsparse *a, mc_dense *result, mc_diag *diag) {
+    return multiply_by(o, a, o->inputs[b_of(o)], mc_reference_spmm, result, diag);
 }
 
 /* A, whose values are the caller's to free, with magnitudes for values. */
@@ -44,32 +46,31 @@ static mc_status take_magnitudes(const mc_vsparse *a, mc_vsparse *magnitudes, mc
 }
 
 /* Of floats of 8 bits. */
-static mc_status byte_bounds(const plan_problem *problem, const operand_row *operand, const mc_vsparse *lhs,
-                             const mc_dense *rhs, mc_dense *result, mc_diag *diag) {
+static mc_status byte_bounds(const host_operands *o, const mc_vsparse *lhs, mc_dense *result, mc_diag *diag) {
+    const mc_dense *rhs = o->inputs[b_of(o)];
     mc_vsparse a = {0};
     mc_dense b = {0};
     mc_status status = take_magnitudes(lhs, &a, diag);
     if (status == MC_OK) status = mc_dense_convert(rhs, "B", rhs->type, rhs->cols, &b, diag);
     if (status == MC_OK) {
         gemm_take_magnitudes(&b);
-        status = multiply_by(problem, operand, &a, &b, mc_reference_spmm, result, diag);
+        status = multiply_by(o, &a, &b, mc_reference_spmm, result, diag);
     }
-    if (status == MC_OK) gemm_bound_bytes(result, problem->k);
+    if (status == MC_OK) gemm_bound_bytes(result, o->problem->k);
     free(a.values);
     mc_dense_free(&b);
     return status;
 }
 
-mc_status gemm_bounds(const plan_problem *problem, const operand_row *operand, const mc_vsparse *a,
-                      const mc_dense *b, mc_dense *result, mc_diag *diag) {
-    if (mc_type_is_real(a->type) && mc_type_bits(a->type) == 8)
-        return byte_bounds(problem, operand, a, b, result, diag);
-    return multiply_by(problem, operand, a, b, mc_reference_spmm_bounds, result, diag);
+mc_status gemm_bounds(const host_operands *o, const mc_vsparse *a, mc_dense *result, mc_diag *diag) {
+    if (mc_type_is_real(a->type) && mc_type_bits(a->type) == 8) return byte_bounds(o, a, result, diag);
+    return multiply_by(o, a, o->inputs[b_of(o)], mc_reference_spmm_bounds, result, diag);
 }
 
 /* -- What becomes of sums ------------------------------------------------------------------------------- */
 
-static mc_factors factors_of(const host_operands *o, int first) {
+static mc_factors factors_of(const host_operands *o) {
+    const int first = b_of(o);
     return (mc_factors){.scale = o->factors[first + PRODUCT_SCALE],
                         .b_scale = o->factors[first + PRODUCT_B_SCALE],
                         .bias = o->factors[first + PRODUCT_BIAS],
@@ -78,15 +79,14 @@ static mc_factors factors_of(const host_operands *o, int first) {
                         .residual = o->inputs[first + PRODUCT_RESIDUAL]};
 }
 
-mc_status gemm_finish(const host_operands *o, int first, const mc_dense *sums, mc_dense *c, mc_diag *diag) {
+mc_status gemm_finish(const host_operands *o, const mc_dense *sums, mc_dense *c, mc_diag *diag) {
     const mc_output output = operator_output(o->problem);
-    const mc_factors factors = factors_of(o, first);
+    const mc_factors factors = factors_of(o);
     return mc_reference_output(&output, &factors, sums, c, diag);
 }
 
-mc_status gemm_range(const host_operands *o, int first, const sum_range *within, reference_result *want,
-                     mc_diag *diag) {
+mc_status gemm_range(const host_operands *o, const sum_range *within, reference_result *want, mc_diag *diag) {
     const mc_output output = operator_output(o->problem);
-    const mc_factors factors = factors_of(o, first);
+    const mc_factors factors = factors_of(o);
     return mc_reference_range(&output, &factors, within, want, diag);
 }

@@ -30,15 +30,12 @@ enum {
 /* What operators check of types and factors. */
 mc_status gemm_check(const mc_operator *o, const char *lhs, const plan_problem *problem, mc_diag *diag);
 
-/* The reference's sums of A B, and how far a kernel's may be from these. B lies as OPERAND says. */
-mc_status gemm_sums(const plan_problem *problem, const operand_row *operand, const mc_vsparse *a,
-                    const mc_dense *b, mc_dense *result, mc_diag *diag);
-mc_status gemm_bounds(const plan_problem *problem, const operand_row *operand, const mc_vsparse *a,
-                      const mc_dense *b, mc_dense *result, mc_diag *diag);
+/* The reference's sums of A by the operands' B, and how far a kernel's may be from these. */
+mc_status gemm_sums(const host_operands *o, const mc_vsparse *a, mc_dense *result, mc_diag *diag);
+mc_status gemm_bounds(const host_operands *o, const mc_vsparse *a, mc_dense *result, mc_diag *diag);
 
-/* What becomes of sums (`finish` and `range` of an operator), where B is operand FIRST. */
-mc_status gemm_finish(const host_operands *o, int first, const mc_dense *sums, mc_dense *c, mc_diag *diag);
-mc_status gemm_range(const host_operands *o, int first, const sum_range *within, reference_result *want,
-                     mc_diag *diag);
+/* What becomes of sums: `finish` and `range` of both operators. */
+mc_status gemm_finish(const host_operands *o, const mc_dense *sums, mc_dense *c, mc_diag *diag);
+mc_status gemm_range(const host_operands *o, const sum_range *within, reference_result *want, mc_diag *diag);
 
 #endif

@@ -29,7 +29,7 @@ static wgmma_plan plan_of(const gemm_config *c) {
                         .stages = c->stages,
                         .consumers = c->consumers,
                         .group = GEMM_GROUP,
-                        .store = c->direct ? WGMMA_PAIRS : WGMMA_TENSOR,
+                        .store = c->direct ? STORE_PAIRS : STORE_TENSOR,
                         .turns = c->turns,
                         .cluster = c->cluster,
                         .split = c->split,

@@ -7,11 +7,6 @@
 #include "parts/real/mma.h"
 #include <stdio.h>
 
-/* The words of `store`. */
-enum { STORE_TENSOR, STORE_PAIRS, STORE_SINGLE };
-
-static int out_bytes_of(const mma_plan *plan) { return out_element_bytes(plan->problem.output.element); }
-
 /* -- Checks ------------------------------------------------------------------------------------------- */
 
 static bool is_byte(const gemm_side *side) { return side->integer && side_value_bits(side->type) == 8; }
@@ -100,21 +95,10 @@ static void check_registers(const mma_plan *plan, mc_complaints *complaints) {
 }
 
 static void check_store(const int64_t *point, const mma_plan *plan, mc_complaints *complaints) {
-    const char *out = out_element_name(plan->problem.output.element);
-    int bytes = out_bytes_of(plan);
-    if (point[F_STORE] == STORE_TENSOR)
+    gemm_store store = (gemm_store)point[F_STORE];
+    if (store == STORE_TENSOR)
         complain(complaints, F_STORE, "\"tensor\" wants method = \"wgmma\": \"pairs\" or \"single\" here");
-    if (point[F_STORE] == STORE_SINGLE && bytes == 0)
-        complain(complaints, F_STORE, "out = \"%s\" has two columns in a byte, which wants \"pairs\"", out);
-    if (point[F_STORE] == STORE_PAIRS && plan->problem.align < 2 * bytes)
-        complain(complaints, F_STORE, "\"pairs\" wants C at multiples of %d bytes: align = %d", 2 * bytes,
-                 plan->problem.align);
-}
-
-static void check_multiple(int field, int64_t value, int64_t multiple, mc_complaints *complaints) {
-    if (value != MC_OPEN && value % multiple)
-        complain(complaints, field, "%lld is not a multiple of %lld, which this kernel wants",
-                 (long long)value, (long long)multiple);
+    gemm_check_store(&plan->problem, store, complaints);
 }
 
 /* Elements of which rows of A and B are multiples. */
@@ -125,11 +109,11 @@ static int64_t operand_multiple(const mma_plan *plan) {
 /* What a spec fixes is what the contract asks for. */
 static void check_fixed(const mma_plan *plan, mc_complaints *complaints) {
     const gemm_problem *p = &plan->problem;
-    check_multiple(F_LDA, p->lda, operand_multiple(plan), complaints);
-    check_multiple(F_LDB, p->ldb, operand_multiple(plan), complaints);
-    check_multiple(F_N, p->n, plan->store, complaints);
-    check_multiple(F_LDC, p->ldc, plan->store, complaints);
-    check_multiple(F_LDR, p->ldr, gemm_residual_load(&plan->problem, plan->store), complaints);
+    gemm_check_multiple(F_LDA, p->lda, operand_multiple(plan), complaints);
+    gemm_check_multiple(F_LDB, p->ldb, operand_multiple(plan), complaints);
+    gemm_check_multiple(F_N, p->n, plan->store, complaints);
+    gemm_check_multiple(F_LDC, p->ldc, plan->store, complaints);
+    gemm_check_multiple(F_LDR, p->ldr, gemm_residual_load(&plan->problem, plan->store), complaints);
 }
 
 static void check_room(const int64_t *point, const mma_plan *plan, mc_complaints *complaints) {
@@ -176,9 +160,6 @@ static void make_plan24(const int64_t *point, void *plan, mc_complaints *complai
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
 
-/* A multiple of 1 is none. */
-static unsigned multiple_of(int64_t elements) { return elements > 1 ? (unsigned)elements : 0; }
-
 static void add_operand(const mma_plan *plan, bool is_b, mc_contract *c) {
     const gemm_problem *p = &plan->problem;
     int bytes = plan->form.bytes;
@@ -186,19 +167,7 @@ static void add_operand(const mma_plan *plan, bool is_b, mc_contract *c) {
                             (unsigned)(plan->copy > bytes ? plan->copy : bytes),
                             is_b ? p->b_rows ? "B, [k][ldb]" : "B, [n][ldb]" : "A, [m][lda]"});
     const char *ld = is_b ? "ldb" : "lda";
-    add_constraint(c, (mc_constraint){ld, multiple_of(operand_multiple(plan)), 0, NULL});
-}
-
-/* m and n end before the last tile would leave s32. */
-static void add_c_shapes(const mma_plan *plan, mc_contract *c) {
-    static const char why[] = "a tile's last row and column are counted in s32";
-    unsigned columns = multiple_of(plan->store),
-             added = multiple_of(gemm_residual_load(&plan->problem, plan->store));
-    add_constraint(c, (mc_constraint){"m", 0, INT32_MAX - plan->tile_m + 1, why});
-    add_constraint(c, (mc_constraint){"n", columns, INT32_MAX - plan->tile_n + 1, why});
-    add_constraint(c, (mc_constraint){"ldc", columns, 0, NULL});
-    if (plan->problem.output.residual != OUT_NO_ADDEND)
-        add_constraint(c, (mc_constraint){"ldr", added, 0, NULL});
+    add_constraint(c, (mc_constraint){ld, gemm_multiple(operand_multiple(plan)), 0, NULL});
 }
 
 static void contract(const void *data, mc_contract *c) {
@@ -214,7 +183,7 @@ static void contract(const void *data, mc_contract *c) {
     add_shape(c, "ldb", p->ldb,
               p->b_rows ? "elements from one row of B to the next"
                         : "elements from one column of B to the next");
-    add_c_shapes(plan, c);
+    gemm_add_c_limits(p, plan->tile_m, plan->tile_n, plan->store, plan->store, c);
     gemm_add_sums(p, c);
     c->shared_dynamic = (unsigned)mma_shared_bytes(plan);
     c->grid[0] = (mc_grid_axis){"m", plan->tile_m};

@@ -4,6 +4,7 @@
 #include "ops/gemm/costs.h"
 #include "ops/gemm/solvers.h"
 #include "ops/gemm/wgmma/wgmma.h"
+#include "parts/clusters.h"
 #include "parts/emit.h"
 #include "parts/model.h"
 #include "parts/packed24.h"
@@ -23,17 +24,12 @@ static double held(const wgmma_plan *plan, const mc_gpu *gpu) {
     return wgmma_is_narrow(plan) && 2 * bytes <= (int)gpu->shared_bytes ? 2 : 1;
 }
 
-/* Clusters of more than two thread blocks do not fill groups of 18 multiprocessors: 16 count. */
-static double usable(int parts, const mc_gpu *gpu) {
-    enum { GROUP = 16 };
-    return parts > 2 ? gpu->multiprocessors / GROUP * GROUP : gpu->multiprocessors;
-}
-
 static dealing deal(const wgmma_plan *plan, const mc_gpu *gpu, const mc_problem *p) {
     shared_tile rhs = wgmma_rhs(plan);
     int parts = wgmma_is_split(plan) ? plan->split : 1;
     double tiles = ceil((double)p->m / plan->tile_m) * ceil((double)p->n / plan->tile_n);
-    double there = usable(parts, gpu), full = model_most(ceil(tiles * parts / there), 1);
+    double there = (double)cluster_room(parts, (int64_t)gpu->multiprocessors),
+           full = model_most(ceil(tiles * parts / there), 1);
     double beside = model_least(held(plan, gpu), full), at_once = floor(there * beside / parts);
     return (dealing){.beside = beside,
                      .turns = ceil(tiles / model_most(at_once, 1)),
@@ -50,7 +46,7 @@ static double stage_of(const wgmma_plan *plan, const gemm_costs *c, double besid
 }
 
 static double store_of(const wgmma_plan *plan, const gemm_costs *c) {
-    const double each[] = {[WGMMA_TENSOR] = c->tensor, [WGMMA_PAIRS] = c->pairs, [WGMMA_SINGLE] = c->single};
+    const double each[] = {[STORE_TENSOR] = c->tensor, [STORE_PAIRS] = c->pairs, [STORE_SINGLE] = c->single};
     double columns = wgmma_result_columns(plan);
     double rows = wgmma_is_split(plan) ? plan->consumers * WARPGROUP_ROWS : plan->tile_m;
     return rows * columns / THOUSAND * each[plan->store];

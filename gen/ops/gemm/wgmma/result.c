@@ -6,7 +6,7 @@
 
 enum { OCTET_SUMS = RESULT_ROWS * RESULT_RUN };
 
-static bool is_direct(const wgmma_kernel *g) { return g->plan->store != WGMMA_TENSOR; }
+static bool is_direct(const wgmma_kernel *g) { return g->plan->store != STORE_TENSOR; }
 
 /* -- Begin -------------------------------------------------------------------------------------------- */
 

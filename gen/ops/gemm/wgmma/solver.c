@@ -6,10 +6,6 @@
 #include "parts/tensor_copy.h"
 #include <stdio.h>
 
-static int residual_load(const wgmma_plan *plan) {
-    return gemm_residual_load(&plan->problem, wgmma_store_run(plan));
-}
-
 static int out_bytes_of(const wgmma_plan *plan) { return out_element_bytes(plan->problem.output.element); }
 /* The same of a C that tensor copies store; 1 for elements that share a byte, which they do not store. */
 static int tensor_bytes_of(const wgmma_plan *plan) {
@@ -64,39 +60,28 @@ static void check_store(wgmma_plan *plan, mc_complaints *complaints) {
     if (plan->tile_n % columns)
         complain(complaints, F_TILE_N, "%d: store = \"tensor\" wants a multiple of %d columns of %s",
                  plan->tile_n, columns, out_element_name(plan->problem.output.element));
-    if (plan->store == WGMMA_TENSOR && bytes != 2 && bytes != WORD)
+    if (plan->store == STORE_TENSOR && bytes != 2 && bytes != WORD)
         complain(complaints, F_STORE,
                  "\"tensor\" stores f16, bf16, f32 and s32: out = \"%s\" wants \"pairs\"",
                  out_element_name(plan->problem.output.element));
-    if (plan->store == WGMMA_SINGLE && bytes == 0)
-        complain(complaints, F_STORE, "out = \"%s\" has two columns in a byte, which wants \"pairs\"",
-                 out_element_name(plan->problem.output.element));
-    if (plan->store == WGMMA_PAIRS && plan->problem.align < 2 * bytes)
-        complain(complaints, F_STORE, "\"pairs\" wants C at multiples of %d bytes: align = %d", 2 * bytes,
-                 plan->problem.align);
-}
-
-static void check_multiple(int field, int64_t value, int64_t multiple, mc_complaints *complaints) {
-    if (value != MC_OPEN && multiple > 1 && value % multiple)
-        complain(complaints, field, "%lld is not a multiple of %lld, which this kernel wants",
-                 (long long)value, (long long)multiple);
+    gemm_check_store(&plan->problem, plan->store, complaints);
 }
 
 /* Elements of which rows of A and B are multiples; and those of C, and n. */
 static int64_t operand_multiple(const wgmma_plan *plan) { return MC_TENSOR_MAP_ALIGN / plan->form->bytes; }
 static int64_t c_multiple(const wgmma_plan *plan) {
-    if (plan->store != WGMMA_TENSOR) return plan->store == WGMMA_PAIRS ? 2 : 1;
+    if (plan->store != STORE_TENSOR) return plan->store == STORE_PAIRS ? 2 : 1;
     return MC_TENSOR_MAP_ALIGN / tensor_bytes_of(plan);
 }
 
 /* What a spec fixes is what the contract asks for. */
 static void check_fixed(const wgmma_plan *plan, mc_complaints *complaints) {
     const gemm_problem *p = &plan->problem;
-    check_multiple(F_LDA, p->lda, operand_multiple(plan), complaints);
-    check_multiple(F_LDB, p->ldb, operand_multiple(plan), complaints);
-    check_multiple(F_N, p->n, c_multiple(plan), complaints);
-    check_multiple(F_LDC, p->ldc, c_multiple(plan), complaints);
-    check_multiple(F_LDR, p->ldr, residual_load(plan), complaints);
+    gemm_check_multiple(F_LDA, p->lda, operand_multiple(plan), complaints);
+    gemm_check_multiple(F_LDB, p->ldb, operand_multiple(plan), complaints);
+    gemm_check_multiple(F_N, p->n, c_multiple(plan), complaints);
+    gemm_check_multiple(F_LDC, p->ldc, c_multiple(plan), complaints);
+    gemm_check_multiple(F_LDR, p->ldr, gemm_residual_load(p, wgmma_store_run(plan)), complaints);
 }
 
 static void check_room(const int64_t *point, const wgmma_plan *plan, mc_complaints *complaints) {
@@ -118,7 +103,7 @@ static void make_plan_of(const int64_t *point, bool sparse, wgmma_plan *plan, mc
                          .stages = (int)point[F_STAGES],
                          .consumers = (int)point[F_CONSUMERS],
                          .turns = point[F_TURNS] != 0,
-                         .store = (wgmma_store)point[F_STORE],
+                         .store = (gemm_store)point[F_STORE],
                          .group = (int)point[F_GROUP],
                          .split = (int)point[F_SPLIT],
                          .overlap = (family_overlap)point[F_OVERLAP],
@@ -180,25 +165,10 @@ static void add_c_map(const wgmma_plan *plan, mc_contract *c) {
     add_map(c, map, plan->problem.c_doc);
 }
 
-/* A multiple of 1 is none. */
-static unsigned multiple_of(int64_t elements) { return elements > 1 ? (unsigned)elements : 0; }
-
-/* What n and rows of C and the residual are multiples of; and m and n end before the last tile would leave
-   s32. */
-static void add_c_shapes(const wgmma_plan *plan, mc_contract *c) {
-    static const char why[] = "a tile's last row and column are counted in s32";
-    unsigned columns = multiple_of(c_multiple(plan)), added = multiple_of(residual_load(plan));
-    bool adds = plan->problem.output.residual != OUT_NO_ADDEND;
-    add_constraint(c, (mc_constraint){"m", 0, INT32_MAX - plan->tile_m + 1, why});
-    add_constraint(c, (mc_constraint){"n", columns, INT32_MAX - plan->tile_n + 1, why});
-    add_constraint(c, (mc_constraint){"ldc", columns, 0, NULL});
-    if (adds) add_constraint(c, (mc_constraint){"ldr", added, 0, NULL});
-}
-
 static void contract(const void *data, mc_contract *c) {
     const wgmma_plan *plan = data;
     const gemm_problem *p = &plan->problem;
-    bool tensor = plan->store == WGMMA_TENSOR;
+    bool tensor = plan->store == STORE_TENSOR;
     if (tensor) out_add_factors(&p->output, c);
     else out_add_dense(&p->output, p->c_doc, (unsigned)p->align, c);
     out_add_residual(&p->output, false, (unsigned)p->align, c);
@@ -207,7 +177,7 @@ static void contract(const void *data, mc_contract *c) {
     else add_operand_map(plan, false, c);
     add_operand_map(plan, true, c);
     if (tensor) add_c_map(plan, c);
-    add_c_shapes(plan, c);
+    gemm_add_c_limits(p, plan->tile_m, plan->tile_n, c_multiple(plan), wgmma_store_run(plan), c);
     gemm_add_sums(p, c);
     c->shared_dynamic = (unsigned)wgmma_shared_bytes(plan);
     c->grid[0] = (mc_grid_axis){"m", plan->tile_m};

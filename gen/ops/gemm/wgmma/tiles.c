@@ -40,7 +40,7 @@ bool wgmma_is_narrow(const wgmma_plan *plan) {
 
 /* stmatrix stores 16 columns of 2 bytes, and of 4 bytes pairs of 8 columns are exchanged with those 16 on. */
 int wgmma_store_columns(const wgmma_plan *plan) {
-    if (plan->store != WGMMA_TENSOR) return TILE_LINES;
+    if (plan->store != STORE_TENSOR) return TILE_LINES;
     return out_element_bytes(plan->problem.output.element) == WORD ? 4 * TILE_LINES : 2 * TILE_LINES;
 }
 
@@ -81,7 +81,7 @@ store_slots wgmma_slots(const wgmma_plan *plan) {
 }
 
 int wgmma_slot_bytes(const wgmma_plan *plan) {
-    if (plan->store != WGMMA_TENSOR) return 0;
+    if (plan->store != STORE_TENSOR) return 0;
     return store_bytes(wgmma_consumer_warps(plan), wgmma_slots(plan));
 }
 

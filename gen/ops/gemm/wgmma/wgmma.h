@@ -14,9 +14,6 @@
 #include "parts/tile_store.h"
 #include "parts/warpgroup.h"
 
-/* In the order of the words of `store`. */
-typedef enum wgmma_store { WGMMA_TENSOR, WGMMA_PAIRS, WGMMA_SINGLE } wgmma_store;
-
 enum { WGMMA_STAGE_BYTES = 128 }; /* of a row of A, that a stage has */
 
 typedef struct wgmma_plan {
@@ -25,7 +22,7 @@ typedef struct wgmma_plan {
     int tile_m, tile_n; /* with turns of a consumer */
     int stages, consumers, group;
     int split; /* thread blocks of a cluster that share a tile, each with a part of k; 0 and 1: none do */
-    wgmma_store store;
+    gemm_store store;
     bool turns;
     family_overlap overlap;
     bool early; /* with overlap: A's first stages are copied before the kernel ahead has ended */
@@ -35,7 +32,7 @@ typedef struct wgmma_plan {
     int span;         /* of the swizzle of A and B: 64, 32, 16 for none; 0: 128 */
     bool a_registers; /* A goes through registers */
     bool a_mn_major;  /* A lies as [k][m] */
-    bool adds;        /* C += A B, store WGMMA_TENSOR */
+    bool adds;        /* C += A B, store STORE_TENSOR */
 } wgmma_plan;
 
 shared_tile wgmma_lhs(const wgmma_plan *plan);
@@ -43,7 +40,7 @@ shared_tile wgmma_rhs(const wgmma_plan *plan);
 int wgmma_stage_bytes(const wgmma_plan *plan);
 /* Where a stage has the metadata of a sparse A: behind A and B. */
 int wgmma_meta_at(const wgmma_plan *plan);
-/* What each warp has for C on its way, with WGMMA_TENSOR; bytes of shared memory: of all slots, of
+/* What each warp has for C on its way, with STORE_TENSOR; bytes of shared memory: of all slots, of
    the parts' sums on their way, of all. */
 store_slots wgmma_slots(const wgmma_plan *plan);
 int wgmma_slot_bytes(const wgmma_plan *plan);
@@ -65,7 +62,7 @@ exchange_shape wgmma_exchange(const wgmma_plan *plan);
 int wgmma_result_columns(const wgmma_plan *plan);
 /* Columns of C that come out of registers at a time. */
 static inline int wgmma_store_run(const wgmma_plan *plan) {
-    return plan->store == WGMMA_SINGLE ? 1 : RESULT_RUN;
+    return plan->store == STORE_SINGLE ? 1 : RESULT_RUN;
 }
 /* Whether a register of sums has two f16. */
 bool wgmma_has_halves(const wgmma_plan *plan);
