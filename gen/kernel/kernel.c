@@ -41,8 +41,13 @@ static unsigned blocks_by_registers(const mc_contract *c, unsigned registers) {
 
 /* A limit a little above the registers that are alive. Left alone, ptxas keeps registers few for the sake of
    more thread blocks, and serialises the gather's loads (fixed shapes at stride 64: 48 registers, half the
-   speed). This limit makes it use what the kernel wants, and leaves it room to move without spills. */
-static unsigned generous(unsigned alive) { return least(in_units(alive + SPARE), MOST_REGISTERS); }
+   speed). This limit makes it use what the kernel wants, and leaves it room to move without spills. It is at
+   most what a multiprocessor has for the threads of one thread block. */
+static unsigned generous(const mc_contract *c, unsigned alive) {
+    unsigned most =
+        SM_REGISTERS / register_threads(c) / REGISTER_UNIT * REGISTER_UNIT; /* for one thread block */
+    return least(in_units(alive + SPARE), least(most, MOST_REGISTERS));
+}
 
 /* The registers that a thread can have if as many thread blocks run as shared memory allows, and if that is
    enough for the kernel. ptxas keeps what all lanes have in common in uniform registers, so that fewer than
@@ -52,7 +57,7 @@ static unsigned shared_out(const mc_contract *c, const mc_arch *arch, unsigned a
     unsigned blocks = least(blocks_by_shared(c, arch), blocks_by_registers(c, enough));
     unsigned share =
         SM_REGISTERS / (register_threads(c) * (blocks ? blocks : 1)) / REGISTER_UNIT * REGISTER_UNIT;
-    return least(share, generous(alive));
+    return least(share, generous(c, alive));
 }
 
 void kernel_limit_registers(mc_kernel *kernel, unsigned limit) {
@@ -65,19 +70,28 @@ void kernel_limit_registers(mc_kernel *kernel, unsigned limit) {
 static unsigned wanted_limit(const mc_kernel *kernel, const mc_builder *b) {
     unsigned alive = (unsigned)(kernel->registers + b->spare);
     if (b->launch_registers) return (unsigned)b->launch_registers;
-    return b->fills_shared ? shared_out(&kernel->contract, b->arch, alive) : generous(alive);
+    return b->fills_shared ? shared_out(&kernel->contract, b->arch, alive)
+                           : generous(&kernel->contract, alive);
 }
 
 /* -- Building ----------------------------------------------------------------------------------------- */
+
+static bool finish(mc_kernel *kernel, mc_builder *b) {
+    int *version = &kernel->contract.ptx_version;
+    if (!builder_check(b, version, NULL) || !builder_simplify(b)) return false;
+    if (!builder_check(b, version, &kernel->registers)) return false;
+    kernel_limit_registers(kernel, wanted_limit(kernel, b));
+    if (kernel->contract.blocks_per_sm == 0)
+        builder_fail(b, "a multiprocessor has no room for a thread block");
+    return b->error[0] == 0;
+}
 
 mc_status kernel_emit(mc_kernel *kernel, const char *spec_name, mc_diag *diag) {
     mc_builder b = {.arch = &mc_archs[kernel->point[FIELD_ARCH]]};
     mc_text text = {0};
     mc_status status = MC_OK;
     kernel->solver->emit(kernel->plan, &b);
-    if (builder_check(&b, &kernel->contract.ptx_version, NULL) && builder_simplify(&b) &&
-        builder_check(&b, &kernel->contract.ptx_version, &kernel->registers)) {
-        kernel_limit_registers(kernel, wanted_limit(kernel, &b));
+    if (finish(kernel, &b)) {
         print_module(&b, kernel, spec_name, &text);
         kernel->ptx = text_take(&text);
         if (!kernel->ptx) status = mc_fail(diag, MC_NOMEM, "out of memory");
