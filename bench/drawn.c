@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/real.h"
+#include "base/type.h"
 #include "matrix/random.h"
 
 enum { SEED_A = 1, SEED_B = 2, CHECKED_ROWS = 16, UNIT = 16 };
@@ -15,7 +16,8 @@ static int64_t draw_value(mcrt_random *random, mc_type type, fill_law law) {
     if (law == FILL_UNIFORM && is_integer(type)) return random_value(random, type, MC_VALUES_FULL);
     double x = law == FILL_UNIFORM ? 2 * random_unit(random) - 1
                                    : random_normal(random) * helpers_deviation(type, law);
-    if (type == MC_TF32) return real_to_bits(MC_F32, (float)x) & 0xffffe000; /* exact for both sides */
+    if (type_of_elements(type) == MC_F32)
+        return real_to_bits(MC_F32, (float)x) & 0xffffe000; /* exact for both sides */
     if (mc_type_is_real(type)) return real_to_bits(type, (float)x);
     if (type == MC_U8) x = fabs(x);
     return (int64_t)fmax(fmin(rint(x), 127), -127);

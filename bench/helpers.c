@@ -156,6 +156,7 @@ static const struct {
                  .sampled_output = SAMPLED_OUTPUT_BF16,
                  .deviation = 1},
     [MC_TF32] = {.fill = FILL_TF32, .normal = NORMAL_TF32, .deviation = 1},
+    [MC_TF32RZ] = {.fill = FILL_TF32, .normal = NORMAL_TF32, .deviation = 1},
     [MC_F32] = {.compare = COMPARE_F32,
                 .within = WITHIN_F32,
                 .output = OUTPUT_F32,
@@ -167,11 +168,17 @@ static const struct {
 static const struct {
     mc_type a, b;
     helper reference;
-} products[] = {{MC_S8, MC_S8, REFERENCE_S8},           {MC_U8, MC_U8, REFERENCE_U8},
-                {MC_S8, MC_U8, REFERENCE_S8_U8},        {MC_U8, MC_S8, REFERENCE_U8_S8},
-                {MC_F16, MC_F16, REFERENCE_F16},        {MC_BF16, MC_BF16, REFERENCE_BF16},
-                {MC_TF32, MC_TF32, REFERENCE_TF32},     {MC_E4M3, MC_E4M3, REFERENCE_E4M3},
-                {MC_E5M2, MC_E5M2, REFERENCE_E5M2},     {MC_E4M3, MC_E5M2, REFERENCE_E4M3_E5M2},
+} products[] = {{MC_S8, MC_S8, REFERENCE_S8},
+                {MC_U8, MC_U8, REFERENCE_U8},
+                {MC_S8, MC_U8, REFERENCE_S8_U8},
+                {MC_U8, MC_S8, REFERENCE_U8_S8},
+                {MC_F16, MC_F16, REFERENCE_F16},
+                {MC_BF16, MC_BF16, REFERENCE_BF16},
+                {MC_TF32, MC_TF32, REFERENCE_TF32},
+                {MC_TF32RZ, MC_TF32RZ, REFERENCE_TF32},
+                {MC_E4M3, MC_E4M3, REFERENCE_E4M3},
+                {MC_E5M2, MC_E5M2, REFERENCE_E5M2},
+                {MC_E4M3, MC_E5M2, REFERENCE_E4M3_E5M2},
                 {MC_E5M2, MC_E4M3, REFERENCE_E5M2_E4M3}};
 
 bool helpers_compare_type(mc_type type) { return types[type].compare != NO_HELPER; }

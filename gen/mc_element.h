@@ -14,7 +14,7 @@
      kind         INTEGER; or FLOAT: a sign, an exponent of `exponent` bits, and a fraction of the rest, as
                   IEEE 754 has them; or FINITE: such a one without infinities, whose only NaN has every bit of
                   its magnitude set; or ROUNDED: an f32, whose fraction kernels round to 10 bits before they
-                  multiply it
+                  multiply it; or CUT: an f32, whose fraction tensor cores cut off to 10 bits
      accumulator  the type in which kernels add up products of such values
      tensor       the type of a tensor map over an array of it; what the driver knows not goes by its bytes
      round        the instruction (gen/ptx/isa.def) that makes elements of f32: two floats of 16 or 8 bits, or
@@ -42,7 +42,8 @@
     T(X, F32, "f32", 32, 4, "<f4", FLOAT, 1, 8, F32, FLOAT32, none, NO, 0, OUT, 3)                           \
     T(X, TF32, "tf32", 32, 4, "<f4", ROUNDED, 1, 8, F32, FLOAT32, none, SIDE, 10, NO, 0)                     \
     T(X, E4M3, "e4m3", 8, 1, "<V1", FINITE, 1, 4, F32, UINT8, cvt_e4m3x2, SIDE, 11, OUT, 9)                  \
-    T(X, E5M2, "e5m2", 8, 1, "<f1", FLOAT, 1, 5, F32, UINT8, cvt_e5m2x2, SIDE, 12, OUT, 10)
+    T(X, E5M2, "e5m2", 8, 1, "<f1", FLOAT, 1, 5, F32, UINT8, cvt_e5m2x2, SIDE, 12, OUT, 10)                  \
+    T(X, TF32RZ, "tf32rz", 32, 4, "<f4", CUT, 1, 8, F32, FLOAT32, none, SIDE, 13, NO, 0)
 
 /* The rows of sides, as SIDE(name, text, bits, kind, is_signed, place), and those of C, as OUT(name, text,
    bytes, kind, round, place): MC_ELEMENT_LIST(MC_ELEMENT_SIDE, ) with the macros SIDE, or OUT, and NO. */

@@ -14,6 +14,7 @@
 #include "tune.h"
 #include "mcrt_internal.h"
 #include "base/text_input.h"
+#include "matrix/sparse24.h"
 
 enum { USUAL_SIZE = 256 };
 static const double usual_cv = 0.3;
@@ -226,9 +227,12 @@ static mc_status load_published(const char *path, const tune_options *options, c
 
 static mc_status generate(const tune_source *source, const tune_kind *kind, mc_csr *csr, mc_diag *diag) {
     mc_pattern pattern = source->pattern;
-    const mc_grouped groups = {pattern.rows, pattern.cols, 2, 4, pattern.seed};
+    mc_sparse24_rule rule;
     pattern.rows /= kind->vec;
     if (!kind->op->two_of_four) return mc_csr_generate(&pattern, csr, diag);
+    mc_status status = mc_sparse24_rule_of(kind->type, &rule, diag);
+    if (status != MC_OK) return status;
+    const mc_grouped groups = {pattern.rows, pattern.cols, rule.kept, rule.group, pattern.seed};
     if (pattern.sparsity == 0.5) return mc_csr_generate_grouped(&groups, csr, diag);
     return mc_fail(diag, MC_USAGE, "%s: the sparsity is %g, that of a 2:4 matrix 0.5", source->name,
                    pattern.sparsity);

@@ -10,7 +10,7 @@ enum { SIDES = MC_ELEMENT_LIST(MC_ELEMENT_SIDE, ) };
 const char *const side_type_names[SIDES + 1] = {MC_ELEMENT_LIST(MC_ELEMENT_SIDE, )};
 #undef SIDE
 
-enum { INTEGER, FLOAT, FINITE, ROUNDED };
+enum { INTEGER, FLOAT, FINITE, ROUNDED, CUT };
 #define SIDE(name, text, bits, kind, is_signed, place) [place] = {bits, kind},
 static const struct { int bits, kind; } sides[SIDES] = {MC_ELEMENT_LIST(MC_ELEMENT_SIDE, )};
 #undef SIDE

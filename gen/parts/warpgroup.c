@@ -10,6 +10,7 @@ static const wgmma_form forms[] = {
     {"f16", "f16", "f16", OPS(f16_sums), 2, 2, 2},
     {"bf16", "bf16", "f32", OPS(bf16), 2, 2, 2},
     {"tf32", "tf32", "f32", OPS(tf32), 4, 2, 0},
+    {"tf32rz", "tf32rz", "f32", OPS(tf32), 4, 2, 0},
     {"e4m3", "e4m3", "f32", OPS(e4m3), 1, 2, 0},
     {"e4m3", "e5m2", "f32", OPS(e4m3_e5m2), 1, 2, 0},
     {"e5m2", "e4m3", "f32", OPS(e5m2_e4m3), 1, 2, 0},

@@ -22,7 +22,8 @@ def size(name: str, count: int) -> int:
 
 
 _SPECIAL = {"bf16": ("bfloat16", "uint16"), "e4m3": ("float8_e4m3fn", "uint8"), "e5m2": ("float8_e5m2", "uint8"),
-            "s4": ("uint8", "int8"), "u4": ("uint8",), "tf32": ("float32",), "s12": ("int16",), "u12": ("uint16",)}
+            "s4": ("uint8", "int8"), "u4": ("uint8",), "tf32": ("float32",), "tf32rz": ("float32",),
+            "s12": ("int16",), "u12": ("uint16",)}
 _WORDS = {"s": "int", "u": "uint", "f": "float"}
 
 
@@ -35,6 +36,6 @@ def of_dtype(dtype) -> str:
     """The element type of a dtype of NumPy or PyTorch."""
     text = str(dtype).replace("torch.", "")
     for name in VALUES:
-        if dtypes(name)[0] == text and name not in ("tf32", "s4", "u4", "s12", "u12"):
+        if dtypes(name)[0] == text and name not in ("tf32", "tf32rz", "s4", "u4", "s12", "u12"):
             return name
     raise TypeError(f"no element type is {text}")

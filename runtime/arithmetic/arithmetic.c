@@ -3,7 +3,8 @@
 static const arithmetic *const of_kind[] = {[ELEMENT_INTEGER] = &integer_arithmetic,
                                             [ELEMENT_FLOAT] = &float_arithmetic,
                                             [ELEMENT_FINITE] = &float_arithmetic,
-                                            [ELEMENT_ROUNDED] = &float_arithmetic};
+                                            [ELEMENT_ROUNDED] = &float_arithmetic,
+                                            [ELEMENT_CUT] = &float_arithmetic};
 
 const arithmetic *arithmetic_of(mc_type type) { return of_kind[element_rows[type].kind]; }
 

@@ -129,7 +129,7 @@ static mc_status code_one(value_code *code, mc_diag *diag) {
 }
 
 static void split(const value_code *code, int64_t value, int64_t pieces[CODE_PIECES]) {
-    pieces[0] = real_factor(code->type, (uint32_t)value);
+    pieces[0] = real_packed(code->type, (uint32_t)value);
 }
 
 static int64_t join(const value_code *code, const int64_t pieces[CODE_PIECES]) {

@@ -188,6 +188,7 @@ bool mma_form_of(mc_type a, mc_type b, mma_form *form) {
     } rows[] = {{MC_F16, MC_F16, {MMA_F16, MMA_F16, MMA_F32, 16}},
                 {MC_BF16, MC_BF16, {MMA_BF16, MMA_BF16, MMA_F32, 16}},
                 {MC_TF32, MC_TF32, {MMA_TF32, MMA_TF32, MMA_F32, 8}},
+                {MC_TF32RZ, MC_TF32RZ, {MMA_TF32, MMA_TF32, MMA_F32, 8}},
                 {MC_E4M3, MC_E4M3, {MMA_E4M3, MMA_E4M3, MMA_F32, 32}},
                 {MC_E4M3, MC_E5M2, {MMA_E4M3, MMA_E5M2, MMA_F32, 32}},
                 {MC_E5M2, MC_E4M3, {MMA_E5M2, MMA_E4M3, MMA_F32, 32}},

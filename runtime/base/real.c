@@ -93,9 +93,14 @@ float real_from_bits(mc_type type, uint32_t bits) {
 }
 
 /* A carry out of the fraction is one step of the exponent, which ends at infinity. A NaN may have its bits
-   among those alone that an mma ignores, and would be an infinity there. */
+   among those alone that an mma ignores, and would be an infinity there: so it is where bits are cut off. */
 uint32_t real_factor(mc_type type, uint32_t bits) {
     const uint32_t dropped = 1 << (23 - 10), nan = 0x7fffffff;
+    if (element_rows[type].kind == ELEMENT_CUT) return bits & -dropped;
     if (element_rows[type].kind != ELEMENT_ROUNDED) return bits;
     return isnan(real_from_bits(type, bits)) ? nan : (bits + dropped / 2) & -dropped;
+}
+
+uint32_t real_packed(mc_type type, uint32_t bits) {
+    return element_rows[type].kind == ELEMENT_CUT ? bits : real_factor(type, bits);
 }

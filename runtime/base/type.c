@@ -76,7 +76,7 @@ int64_t mc_type_max(mc_type type) { return element_rows[type].most; }
 
 int64_t mc_type_min(mc_type type) { return element_rows[type].least; }
 
-mc_type type_of_elements(mc_type type) { return element_rows[type].kind == ELEMENT_ROUNDED ? MC_F32 : type; }
+mc_type type_of_elements(mc_type type) { return element_rows[type].kind >= ELEMENT_ROUNDED ? MC_F32 : type; }
 
 bool type_fills_bytes(mc_type type) {
     const element_row *row = &element_rows[type];

@@ -11,8 +11,14 @@ enum {
 #undef X
 };
 
-/* The integers have exponent 0. A FINITE float has no infinities. A ROUNDED one is an f32 in memory. */
-typedef enum element_kind { ELEMENT_INTEGER, ELEMENT_FLOAT, ELEMENT_FINITE, ELEMENT_ROUNDED } element_kind;
+/* The integers have exponent 0. A FINITE float has no infinities. ROUNDED and CUT ones are f32 in memory. */
+typedef enum element_kind {
+    ELEMENT_INTEGER,
+    ELEMENT_FLOAT,
+    ELEMENT_FINITE,
+    ELEMENT_ROUNDED,
+    ELEMENT_CUT
+} element_kind;
 
 /* What an array of such elements is to a tensor map. */
 typedef enum element_tensor {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/element.h"
 #include "base/memory.h"
+#include "base/real.h"
 #include "formats/format.h"
 #include "formats/stride.h"
 #include "matrix/sparse24_groups.h"
@@ -68,14 +69,18 @@ typedef struct filling {
     void *values, *meta;
 } filling;
 
+static int64_t packed_value(const mc_vsparse *a, int64_t vector) {
+    int64_t value = mc_vsparse_value(a, vector, 0);
+    return mc_type_is_real(a->type) ? real_packed(a->type, (uint32_t)value) : value;
+}
+
 static void put_group(void *user, const row_group *g) {
     const filling *f = user;
     nibble_set(f->meta, code_at(&f->all, g->row, g->group), g->code);
     for (int i = 0; i < f->kept; i++) {
         const atom_place place = place_of(&f->all, g->row, g->group * f->kept + i);
         if (g->vector[i] >= 0)
-            element_set(f->a->type, f->values, value_at(&f->all, &place),
-                        mc_vsparse_value(f->a, g->vector[i], 0));
+            element_set(f->a->type, f->values, value_at(&f->all, &place), packed_value(f->a, g->vector[i]));
     }
 }
 

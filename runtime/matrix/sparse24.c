@@ -7,9 +7,9 @@
 static const struct {
     mc_type type;
     mc_sparse24_rule rule;
-} rules[] = {{MC_F16, {1, 4, 2}},  {MC_BF16, {1, 4, 2}}, {MC_S8, {1, 4, 2}},   {MC_U8, {1, 4, 2}},
-             {MC_E4M3, {1, 4, 2}}, {MC_E5M2, {1, 4, 2}}, {MC_TF32, {1, 2, 1}}, {MC_F32, {1, 2, 1}},
-             {MC_S4, {2, 4, 2}},   {MC_U4, {2, 4, 2}}};
+} rules[] = {{MC_F16, {1, 4, 2}},    {MC_BF16, {1, 4, 2}}, {MC_S8, {1, 4, 2}},   {MC_U8, {1, 4, 2}},
+             {MC_E4M3, {1, 4, 2}},   {MC_E5M2, {1, 4, 2}}, {MC_TF32, {1, 2, 1}}, {MC_F32, {1, 2, 1}},
+             {MC_TF32RZ, {1, 2, 1}}, {MC_S4, {2, 4, 2}},   {MC_U4, {2, 4, 2}}};
 
 enum { RULES = sizeof rules / sizeof *rules, CODE_FILL = 0x44 };
 

@@ -221,6 +221,7 @@ static const struct {
     IS(MC_TF32, 13),
     IS(MC_E4M3, 14),
     IS(MC_E5M2, 15),
+    IS(MC_TF32RZ, 16),
     IS(MC_OK, 0),
     IS(MC_USAGE, 1),
     IS(MC_NOMEM, 2),

@@ -39,7 +39,10 @@ expect 0 'gemm24 f16 x f16 -> f16, vec 1, m 3 n 16 k 8, 4 vectors' plan --op gem
 expect 0 'gemm24 s8 x u8 -> s32, vec 1, m 3 n 256' plan --op gemm24 some.smtx --lhs s8 --rhs u8 --out s32
 expect 0 'gemm24 e4m3 x e5m2 -> bf16' plan --op gemm24 some.smtx --lhs e4m3 --rhs e5m2 --out bf16 --set ldb=13
 expect 2 'mma does not multiply "s4" by "s4"' plan --op gemm24 some.smtx --lhs s4 --rhs s4 --out s32
-expect 2 '"tf32" is not packed' plan --op gemm24 some.smtx --lhs tf32 --rhs tf32 --out f32
+expect 1 '1 group has more than 1 of 2' plan --op gemm24 some.smtx --lhs tf32 --rhs tf32 --out f32
+"$mcrun" matrix-gen --rows 3 --cols 9 --law 1:2 -o one.smtx >/dev/null || exit 1
+expect 0 'gemm24 tf32 x tf32 -> f32, vec 1, m 3 n 256 k 9' plan --op gemm24 one.smtx --lhs tf32 --rhs tf32 --out f32
+expect 0 'gemm24 tf32rz x tf32rz -> f16' plan --op gemm24 one.smtx --lhs tf32rz --rhs tf32rz --out f16
 expect 2 'vec: 2 is not one of 1' plan --op gemm24 some.smtx --lhs f16 --rhs f16 --vec 2
 expect 1 '1 group has more than 2 of 4' plan --op gemm24 full.smtx --lhs f16 --rhs f16
 expect 0 'gemm tf32 x tf32 -> f32' plan --op gemm some.smtx --lhs tf32 --rhs tf32 --out f32

@@ -34,7 +34,7 @@ static const struct refusal {
     const char *message;
 } refusals[] = {
     {SPMM(MC_S32, 32, .op = (mc_op)9), MC_S8, MC_USAGE, "op is 9, must be one of its 9 choices"},
-    {SPMM(MC_S32, 32, .b = (mc_type)16), MC_S8, MC_USAGE, "b is 16, must be one of its 16 choices"},
+    {SPMM(MC_S32, 32, .b = (mc_type)17), MC_S8, MC_USAGE, "b is 17, must be one of its 17 choices"},
     {SPMM(MC_S32, 32, .tuning = (mc_tuning)-1), MC_S8, MC_USAGE, "tuning is"},
     {SPMM(MC_S32, 32, .align = 8), MC_S8, MC_USAGE, "align is 8, must be 1, 4 or 16 (0: 16)"},
     {SDDMM(MC_S32, 64, .c_order = (mc_order)8), MC_S8, MC_USAGE, "c_order is 8, must be 0, 16 or 32"},
@@ -52,7 +52,7 @@ static const struct refusal {
     {SPMM(MC_S32, 32, .a = MC_U8), MC_S8, MC_USAGE, "a is u8, the matrix holds s8: leave a out"},
     {SPMM(MC_S32, 32, .align = 16), MC_F32, MC_CANNOT,
      "the matrix's type is f32, there are kernels for s8, u8, s16, u16, s4, u4, s12, u12, f16, "
-     "bf16, tf32, e4m3 and e5m2"},
+     "bf16, tf32, e4m3, e5m2 and tf32rz"},
     {SPMM(MC_S32, 32, .b = MC_S32), MC_S8, MC_CANNOT, "b is s32, there are kernels for s8, u8, s16"},
     {SDDMM(MC_S32, 64, .a = MC_F32), MC_S8, MC_CANNOT, "a is f32, there are kernels for s8, u8, s16"},
     {SDDMM(MC_S32, 64, .a = MC_F16), MC_S8, MC_CANNOT,

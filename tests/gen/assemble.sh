@@ -436,6 +436,7 @@ product_list() { # LDA
         echo "sm_90a 0 added$i --set store=pairs $(added "$i") --set tile_n=128"
     done
     for ((i = 0; i < 4; i++)); do echo "sm_90a 0 pairs$i --set store=pairs $(in_pairs "$i")"; done
+    for i in f32 f16; do echo "sm_90a 0 words-$i --set lhs=tf32rz --set rhs=tf32rz --set tile_n=128 --set out=$i --set store=tensor"; done
     echo "sm_90a 0 rows --set layout=rows"
     echo "sm_90a 0 rows-wide --set layout=rows --set tile_n=192 --set consumers=2 --set out=f32"
 }
@@ -488,6 +489,7 @@ gemm_mma_list() {
             # shellcheck disable=SC2086
             set -- ${parts[i]}
             echo "$arch 0 rows$i --set layout=rows --set warp_m=$1 --set warp_n=$2 --set copy=${copies[(i + first) % 4]} --set out=${outs[i % 3]}"
+            echo "$arch 0 cut$i --set lhs=tf32rz --set rhs=tf32rz --set warp_m=$1 --set warp_n=$2 --set copy=${copies[i % 3]} --set out=f32"
             echo "$arch 0 words$i --set layout=rows --set lhs=tf32 --set rhs=tf32 --set warp_m=$1 --set warp_n=$2 --set copy=${copies[i % 3]} --set out=f32"
         done
         first=$((first + 3))
@@ -508,6 +510,7 @@ gemm24_mma_list() {
             echo "$arch 0 added$i $(added "$i") --set tile_n=64 --set stages=2"
         done
         echo "$arch 0 rows --set layout=rows --set copy=${copies[first % 4]}"
+        for i in tf32 tf32rz; do echo "$arch 0 words-$i --set lhs=$i --set rhs=$i --set out=f32 --set copy=${copies[first % 3]}"; done
         if [[ $arch = sm_89 || $arch = sm_120 ]]; then
             for i in "e4m3 e5m2" "e5m2 e4m3" "e5m2 e5m2"; do
                 # shellcheck disable=SC2086

@@ -22,7 +22,7 @@ bad "bad.lua:3: warps: 5 is not one of 1, 2, 3, 4, 7, 8, 11, 15, 16" $'op = "spm
 bad 'bad.lua:1: op: no such kernel family (did you mean "spmm"?)' 'op = "spnm"'
 bad "op: missing" 'vec = 8'
 bad "op: missing" ''
-bad 'lhs: "s9" is not one of "s8", "u8", "s4", "u4", "s12", "u12", "s16", "u16", "f16", "bf16", "tf32", "e4m3", "e5m2" (did you mean "s8"?)' $'op = "spmm"\nlhs = "s9"'
+bad 'lhs: "s9" is not one of "s8", "u8", "s4", "u4", "s12", "u12", "s16", "u16", "f16", "bf16", "tf32", "e4m3", "e5m2", "tf32rz" (did you mean "s8"?)' $'op = "spmm"\nlhs = "s9"'
 bad "tile_n: 64.5 is not one of" $'op = "spmm"\ntile_n = 64.5'
 bad "tile_n: a function is not one of" $'op = "spmm"\nfunction tile_n() end'
 bad "the list of candidates is empty" $'op = "spmm"\ntile_n = {}'

@@ -10,9 +10,9 @@ MOST=2
 mkdir "$tree"
 cp -r "$root"/{CMakeLists.txt,cmake,gen,sim,cache,runtime,mcrun,bench,specs,records,docs,examples,README.md,LICENSE,CHANGELOG.md} "$tree"
 # The last row gets two more below it.
-sed -i '/^    T(X, E5M2,/{s/$/ \\/
-a\    T(X, U10, "u10", 10, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 13, NO, 0) \\\
-    T(X, E3M4, "e3m4", 8, 1, "<c1", FINITE, 1, 3, F32, UINT8, none, SIDE, 14, NO, 0)
+sed -i '/^    T(X, TF32RZ,/{s/$/ \\/
+a\    T(X, U10, "u10", 10, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 14, NO, 0) \\\
+    T(X, E3M4, "e3m4", 8, 1, "<c1", FINITE, 1, 3, F32, UINT8, none, SIDE, 15, NO, 0)
 }' "$tree/gen/mc_element.h"
 
 lines=$(diff -r "$root" "$tree" -x docs -x specs -x tests -x .git -x 'build*' -x tools -x .ci 2>/dev/null | grep -c '^> .*T(X, \(U10\|E3M4\)')
@@ -28,7 +28,7 @@ cd "$work" || exit 1
 export XDG_CACHE_HOME=$work/cache XDG_DATA_HOME=$work/data MCGEN_ARCH=sm_80
 
 # The integer, as either side, in both operators, with digits in either sum
-expect 0 '"e4m3", "e5m2", "u10", "e3m4"; default s8' "$bin/mcgen" --help spmm
+expect 0 '"e4m3", "e5m2", "tf32rz", "u10", "e3m4"; default s8' "$bin/mcgen" --help spmm
 printf '6, 70, 5\n0 3 3 3 3 4 5\n0 7 69 1 2\n' >a.smtx
 for sides in "lhs=u10 rhs=s8" "lhs=s8 rhs=u10" "lhs=u10 rhs=u10"; do
     set -- $sides

@@ -24,17 +24,20 @@ void product_mma_types(bench *t) {
     }
 }
 
-/* f32 that are rounded; both layouts. */
+/* f32 that are rounded, or cut off; both layouts. */
 void product_mma_words(bench *t) {
-    static const choice all[] = {{"lhs", {"tf32"}},
-                                 {"rhs", {"tf32"}},
-                                 {"out", {"f32", "f16"}},
-                                 {"layout", {"columns", "rows"}},
-                                 {"copy", {"4", "16", "8"}},
-                                 {"span", {"128", "64"}},
-                                 {"store", {"single", "pairs"}},
-                                 SMALL_PART};
-    TRY(t, 211, all);
+    static const char *const words[] = {"tf32", "tf32rz"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const choice all[] = {{"lhs", {words[i]}},
+                              {"rhs", {words[i]}},
+                              {"out", {"f32", "f16"}},
+                              {"layout", {"columns", "rows"}},
+                              {"copy", {"4", "16", "8"}},
+                              {"span", {"128", "64"}},
+                              {"store", {"single", "pairs"}},
+                              SMALL_PART};
+        TRY(t, i ? 397 : 211, all);
+    }
 }
 
 void product_mma_tiles(bench *t) {
@@ -110,25 +113,25 @@ void product_mma_outputs(bench *t) {
 
 /* By a 2:4 matrix. */
 void product_mma_sparse(bench *t) {
-    static const char *const pairs[][3] = {{"f16", "f16", "sm_80"},   {"bf16", "bf16", "sm_86"},
-                                           {"e4m3", "e4m3", "sm_89"}, {"e4m3", "e5m2", "sm_89"},
-                                           {"e5m2", "e4m3", "sm_89"}, {"e5m2", "e5m2", "sm_89"},
-                                           {"s8", "s8", "sm_80"},     {"s8", "u8", "sm_90"},
-                                           {"u8", "s8", "sm_80"},     {"u8", "u8", "sm_90"}};
+    static const char *const pairs[][3] = {
+        {"f16", "f16", "sm_80"},   {"bf16", "bf16", "sm_86"},     {"e4m3", "e4m3", "sm_89"},
+        {"e4m3", "e5m2", "sm_89"}, {"e5m2", "e4m3", "sm_89"},     {"e5m2", "e5m2", "sm_89"},
+        {"tf32", "tf32", "sm_80"}, {"tf32rz", "tf32rz", "sm_80"}, {"s8", "s8", "sm_80"},
+        {"s8", "u8", "sm_90"},     {"u8", "s8", "sm_80"},         {"u8", "u8", "sm_90"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        bool integer = pairs[i][0][1] == '8';
+        bool integer = pairs[i][0][1] == '8', words = pairs[i][0][0] == 't';
         const choice all[] = {{"arch", {pairs[i][2]}},
                               {"lhs", {pairs[i][0]}},
                               {"rhs", {pairs[i][1]}},
                               {"out", {integer ? "s32" : "f32", integer ? NULL : "f16"}},
-                              {"copy", {"16", "4", "1", "8"}},
+                              {"copy", {"16", "4", words ? "8" : "1", words ? NULL : "8"}},
                               {"store", {"single", "pairs"}},
                               {"tile_m", {"64", "128"}},
                               {"tile_n", {"64", "128"}},
                               {"warp_m", {"32"}},
                               {"warp_n", {"32", "64"}},
                               {"stages", {"2"}}};
-        TRY(t, integer ? 23 : 47, all);
+        TRY(t, integer ? 23 : words ? 31 : 47, all);
     }
     static const choice tall[] = {{"tile_m", {"64", "128"}}, {"tile_n", {"32", "64"}}, {"warp_m", {"64"}},
                                   {"warp_n", {"32"}},        {"stages", {"3", "2"}},   {"copy", {"16"}}},

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "product.h"
 #include "base/real.h"
+#include "matrix/sparse24.h"
 #include "verify/run.h"
 #include "mcrt_internal.h"
 #include "ptxsim.h"
@@ -115,9 +116,11 @@ static void thin_out(mc_csr *csr) {
 }
 
 static mc_status make_matrix(bench *t, const shape *s) {
-    const mc_grouped groups = {t->problem.m, t->problem.k, 2, 4, (uint64_t)s->n};
+    mc_sparse24_rule rule = {0};
     mc_csr csr = {0};
-    mc_status status = mc_csr_generate_grouped(&groups, &csr, t->diag);
+    mc_status status = mc_sparse24_rule_of(t->problem.lhs, &rule, t->diag);
+    const mc_grouped groups = {t->problem.m, t->problem.k, rule.kept, rule.group, (uint64_t)s->n};
+    if (status == MC_OK) status = mc_csr_generate_grouped(&groups, &csr, t->diag);
     if (status == MC_OK) thin_out(&csr);
     if (status == MC_OK) status = mc_vsparse_dilate(&csr, 1, t->problem.lhs, &t->matrix, t->diag);
     if (status == MC_OK) {
@@ -276,8 +279,9 @@ void product_try(void *user, const char *text, const mc_setting *settings, size_
 /* -- Parts */
 
 static void types(bench *t) {
-    static const char *const pairs[][2] = {{"f16", "f16"},   {"bf16", "bf16"}, {"e4m3", "e4m3"},
-                                           {"e4m3", "e5m2"}, {"e5m2", "e4m3"}, {"e5m2", "e5m2"}};
+    static const char *const pairs[][2] = {{"f16", "f16"},      {"bf16", "bf16"}, {"e4m3", "e4m3"},
+                                           {"e4m3", "e5m2"},    {"e5m2", "e4m3"}, {"e5m2", "e5m2"},
+                                           {"tf32rz", "tf32rz"}};
     static const char *const integers[][2] = {{"s8", "s8"}, {"s8", "u8"}, {"u8", "s8"}, {"u8", "u8"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const choice all[] = {{"lhs", {pairs[i][0]}},

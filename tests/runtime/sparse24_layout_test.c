@@ -138,8 +138,9 @@ static void test_tiles(mc_diag *diag) {
                    "a tile of -32 in k");
     expect_failure("name", mc_meta_layout_named("natural", MC_S8, 128, &layout, diag), MC_USAGE, diag,
                    "'natural' is no layout of metadata: natural8, natural16, natural32, cutlass-sm80, cut");
-    expect_failure("type", mc_meta_layout_named("natural8", MC_S16, 128, &layout, diag), MC_CANNOT, diag,
-                   "s16: sparse tensor cores have s8, u8, s4, u4, f16, bf16, f32, tf32, e4m3 and e5m2");
+    expect_failure(
+        "type", mc_meta_layout_named("natural8", MC_S16, 128, &layout, diag), MC_CANNOT, diag,
+        "s16: sparse tensor cores have s8, u8, s4, u4, f16, bf16, f32, tf32, e4m3, e5m2 and tf32rz");
 }
 
 /* A table may be any permutation. */

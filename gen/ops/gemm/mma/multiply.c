@@ -171,7 +171,8 @@ static void round_regs(const multiplier *m, const mc_reg *regs, int count) {
 }
 
 static void round_set(const multiplier *m, int set) {
-    for (int i = 0; i < mma_row_tiles(m->g->plan); i++) round_regs(m, m->a[set][i], MMA_A_REGS);
+    int rows = m->g->plan->problem.sparse ? 0 : mma_row_tiles(m->g->plan); /* packed, it is rounded */
+    for (int i = 0; i < rows; i++) round_regs(m, m->a[set][i], MMA_A_REGS);
     for (int j = 0; j < mma_column_tiles(m->g->plan); j++)
         round_regs(m, m->b_regs[set][j], mma_b_regs(m->g->plan));
 }

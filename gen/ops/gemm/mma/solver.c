@@ -11,6 +11,11 @@
 
 static bool is_byte(const gemm_side *side) { return side->integer && side_value_bits(side->type) == 8; }
 
+/* How the pairs of real/mma.h call it: tf32rz is tf32 without the rounding. */
+static const char *paired(const gemm_side *side) {
+    return strcmp(side->name, "tf32rz") == 0 ? "tf32" : side->name;
+}
+
 /* Of values that are multiplied as they are stored; false: there is none for GPUs of capability SM. */
 static bool find_form(const gemm_problem *p, int sm, mma_form *form) {
     if (is_byte(&p->lhs) && is_byte(&p->rhs)) {
@@ -19,12 +24,14 @@ static bool find_form(const gemm_problem *p, int sm, mma_form *form) {
         *form = (mma_form){.mma = mma_int8(a_signed, b_signed), .bytes = 1};
         return true;
     }
-    const real_pair *pair = real_pair_of(p->lhs.name, p->rhs.name, sm);
-    if (!pair || real_widens(pair->a_form) || real_widens(pair->b_form)) return false;
+    const char *lhs = paired(&p->lhs), *rhs = paired(&p->rhs);
+    const real_pair *pair = real_pair_of(lhs, rhs, sm);
+    if (!pair || (lhs == p->lhs.name) != (rhs == p->rhs.name)) return false;
+    if (real_widens(pair->a_form) || real_widens(pair->b_form)) return false;
     *form = (mma_form){.mma = pair->mma,
                        .bytes = pair->bits / 8,
-                       .rounded = pair->b_form == REAL_ROUNDED,
-                       .emulated = real_pair_wide(p->lhs.name, p->rhs.name, sm) != pair};
+                       .rounded = pair->b_form == REAL_ROUNDED && lhs == p->lhs.name,
+                       .emulated = real_pair_wide(lhs, rhs, sm) != pair};
     return true;
 }
 
@@ -49,8 +56,6 @@ static void check_types(const int64_t *point, mma_plan *plan, mc_complaints *com
         complain(complaints, F_LHS,
                  "\"%s\" by \"%s\" wants sm_89 or sm_120, since others have no such mma.sp", p->lhs.name,
                  p->rhs.name);
-    if (p->sparse && plan->form.bytes == WORD)
-        complain(complaints, F_LHS, "\"tf32\" is not packed: 2:4 matrices have elements of 1 and 2 bytes");
     if (plan->copy == 1 && plan->form.bytes == WORD)
         complain(complaints, F_COPY, "\"%s\" has 4 bytes, which are copied as they are: copy = 4",
                  p->lhs.name);

@@ -22,8 +22,10 @@ static void check_types(const int64_t *point, wgmma_plan *plan, mc_complaints *c
     if (!plan->form)
         complain(complaints, F_LHS, "wgmma does not multiply \"%s\" by \"%s\"", p->lhs.name, p->rhs.name);
     else if (strcmp(p->lhs.name, "tf32") == 0)
-        complain(complaints, F_LHS,
-                 "values of \"tf32\" are rounded before they are multiplied, which wgmma does not do");
+        complain(
+            complaints, F_LHS,
+            "values of \"tf32\" are rounded before they are multiplied, which wgmma does not do: \"tf32rz\" "
+            "are cut off");
     if (!plan->form) plan->form = wgmma_form_of("f16", "f16", "f32");
     if (p->b_rows && plan->form->bytes != 2)
         complain(complaints, F_LAYOUT,
