@@ -88,11 +88,12 @@ static void check_tile(const mma_plan *plan, mc_complaints *complaints) {
     }
 }
 
-/* Sums, and two steps' operands; and what is beside them. */
+/* Sums, two steps' operands, and two stages' metadata; and what is beside them. */
 static void check_registers(const mma_plan *plan, mc_complaints *complaints) {
-    enum { SM_REGISTERS = 65536, MOST = 255, OTHERS = 40 };
+    enum { SM_REGISTERS = 65536, MOST = 255, OTHERS = 44 };
     int sums = plan->warp_m * plan->warp_n / 32, b_regs = mma_b_regs(plan) / MMA_B_REGS;
     int operands = (plan->warp_m + b_regs * plan->warp_n) / 2;
+    if (plan->problem.sparse) operands += 2 * mma_row_tiles(plan) * packed24_words(plan->form.bytes);
     int warps = mma_warps(plan), most = warps ? SM_REGISTERS / mma_threads(plan) : MOST;
     if (sums + operands + OTHERS > (most < MOST ? most : MOST))
         complain(complaints, F_WARP_M, "%d x %d sums a warp: too many for the registers of %d warps",
