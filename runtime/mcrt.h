@@ -76,6 +76,10 @@ typedef enum mc_order { MC_ORDER_BCRS = 0, MC_ORDER_SRBCRS16 = 16, MC_ORDER_SRBC
    a bound, for half the instructions (docs/softmax.md). */
 typedef enum mc_exp { MC_EXP_POLYNOMIAL, MC_EXP_APPROX } mc_exp;
 
+/* How a product's floats are added up (docs/gemm.md). FAST: as the GPU's tensor cores do. PROMOTED, of floats
+   of 8 bits: so every 128 products, whose sums are added up in f32. F16, of f16: in f16. */
+typedef enum mc_sum_mode { MC_SUMS_FAST, MC_SUMS_PROMOTED, MC_SUMS_F16 } mc_sum_mode;
+
 /* What there is one scale or bias for. TENSOR: all of C, passed by value; else an f32 array on the device. */
 typedef enum mc_per { MC_PER_NONE, MC_PER_TENSOR, MC_PER_ROW, MC_PER_COLUMN } mc_per;
 
@@ -409,6 +413,7 @@ typedef struct mc_plan_config {
     /* gemm: how A lies; lda is at least m where it is COLUMN. As with b_major each execution then launches
        two kernels, of which the first writes A's rows into the workspace */
     mc_major a_major;
+    mc_sum_mode sums; /* gemm, gemm24 */
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no

@@ -48,9 +48,11 @@ static mc_opcode opcode(const warpgroup_mma *m) {
 /* -- Begin -------------------------------------------------------------------------------------------- */
 
 static void declare_sums(warpgroup_mma *m) {
-    static const char *const names[] = {"sum", "sum_below"};
+    static const char *const names[] = {"sum", "sum_below"}, *const totals[] = {"total", "total_below"};
     for (int block = 0; block < m->blocks; block++)
         b32_array(m->b, names[block], warpgroup_sums(m), m->sums[block]);
+    for (int block = 0; block < m->blocks && m->promoted; block++)
+        b32_array(m->b, totals[block], warpgroup_sums(m), m->totals[block]);
 }
 
 /* Where the lane's row of each 16 x 16 (of bytes: 16 x 32) part of A lies: ldmatrix takes rows of 16 bytes,
@@ -95,7 +97,7 @@ void warpgroup_begin(warpgroup_mma *m, mc_reg first, mc_reg row, mc_reg warp_row
     check_blocks(m);
     note(b, "descriptors of stage 0: where A and B begin, and how far panels and 8 lines lie apart");
     declare_sums(m);
-    m->adds = pred(b, "adds");
+    if (!m->promoted) m->adds = pred(b, "adds");
     a = first_row(m, a, row);
     if (m->from_registers) {
         declare_fragments(m, a, warp_row, lane);
@@ -148,7 +150,7 @@ static void multiply(const warpgroup_mma *m, int set, int block, int step) {
         list[count++] = m->meta[set][block][step / shared];
         list[count++] = I(step % shared);
     }
-    list[count++] = step ? I(1) : m->adds;
+    list[count++] = step ? I(1) : m->promoted ? I(0) : m->adds;
     add_operands(list, &count, f->signs, 1);
     if (f->transposes && !m->from_registers) list[count++] = I(m->lhs->mn_major);
     if (f->transposes) list[count++] = I(m->rhs->mn_major);
@@ -169,6 +171,17 @@ void warpgroup_issue(const warpgroup_mma *m, int set) {
 void warpgroup_wait(const warpgroup_mma *m, int pending) {
     EMIT(m->b, wgmma_wait, I(pending));
     if (m->from_registers || m->sparse) EMIT(m->b, bar_warp_sync, H(0xffffffff));
+}
+
+void warpgroup_clear_totals(const warpgroup_mma *m) {
+    for (int block = 0; block < m->blocks; block++)
+        for (int i = 0; i < warpgroup_sums(m); i++) EMIT(m->b, mov_b32, m->totals[block][i], I(0));
+}
+
+void warpgroup_promote(const warpgroup_mma *m) {
+    for (int block = 0; block < m->blocks; block++)
+        for (int i = 0; i < warpgroup_sums(m); i++)
+            EMIT(m->b, add_f32, m->totals[block][i], m->totals[block][i], m->sums[block][i]);
 }
 
 void warpgroup_next(const warpgroup_mma *m, mc_reg wrap) {

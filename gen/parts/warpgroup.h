@@ -16,6 +16,9 @@
  *
  * `adds` is false for a tile's first stage, whose first wgmma writes the sums. So nothing is zeroed.
  *
+ * With `promoted` each stage's sums are made anew, and warpgroup_promote adds them to the totals, in f32,
+ * once the stage has been waited for.
+ *
  * In D, lane 4 g + t of warp w of the warpgroup has rows 16 w + g and 16 w + g + 8, and of each 8 columns 2 t
  * and 2 t + 1: sum 4 j + 2 h + c is that of row 16 w + g + 8 h and column 8 j + 2 t + c (PTX ISA, "Register
  * Fragments and Shared Memory Matrix Layouts"). */
@@ -52,8 +55,9 @@ typedef struct warpgroup_mma {
     int blocks;                      /* of 64 rows that the warpgroup has */
     bool from_registers;             /* A is loaded to registers first */
     bool sparse;                     /* A's nonzeros: lhs has half of rhs's k */
+    bool promoted;                   /* of sums in f32 */
 
-    mc_reg sums[WARPGROUP_BLOCKS][WGMMA_SUMS];
+    mc_reg sums[WARPGROUP_BLOCKS][WGMMA_SUMS], totals[WARPGROUP_BLOCKS][WGMMA_SUMS];
     mc_reg adds;
     mc_reg a_first, b_first, a_desc, b_desc; /* descriptors: of stage 0, of the stage at hand */
     mc_reg step_a, step_b;                   /* scratch: those of a step of k */
@@ -78,6 +82,13 @@ void warpgroup_issue(const warpgroup_mma *m, int set);
 /* Waits for all but the last PENDING stages that were issued, 0 or 1: nobody reads them any more. With 0 the
    sums are there. */
 void warpgroup_wait(const warpgroup_mma *m, int pending);
+/* Promoted: zeroes the totals, before a tile; adds the sums to them, which have been waited for. */
+void warpgroup_clear_totals(const warpgroup_mma *m);
+void warpgroup_promote(const warpgroup_mma *m);
+/* What a tile's products add up to: totals, or sums. */
+static inline const mc_reg *warpgroup_result(const warpgroup_mma *m, int block) {
+    return m->promoted ? m->totals[block] : m->sums[block];
+}
 /* Goes to the next stage: to stage 0 where WRAP holds. To stage STAGE. */
 void warpgroup_next(const warpgroup_mma *m, mc_reg wrap);
 void warpgroup_seek(const warpgroup_mma *m, mc_reg stage);

@@ -33,6 +33,8 @@ static const member_word rules[] = {MC_RULE_WORDS, {0}};
 static const member_word majors[] = {{"row", MC_MAJOR_ROW}, {"column", MC_MAJOR_COLUMN}, {0}};
 static const member_word switches[] = {{"off", false}, {"on", true}, {0}};
 static const member_word sums[] = {{"wrap", false}, {"exact", true}, {0}};
+static const member_word ways_to_add[] = {
+    {"fast", MC_SUMS_FAST}, {"promoted", MC_SUMS_PROMOTED}, {"f16", MC_SUMS_F16}, {0}};
 static const member_word masks[] = {{"pattern", false}, {"values", true}, {0}};
 static const member_word heads[] = {{"on", false}, {"off", true}, {0}};
 static const member_word sources[] = {{"given", false}, {"computed", true}, {0}};
@@ -62,7 +64,7 @@ _Static_assert(sizeof(mc_op) == sizeof(int) && sizeof(mc_type) == sizeof(int) &&
                    sizeof(mc_per) == sizeof(int) && sizeof(mc_activation) == sizeof(int) &&
                    sizeof(mc_layout) == sizeof(int) && sizeof(mc_order) == sizeof(int) &&
                    sizeof(mc_shapes) == sizeof(int) && sizeof(mc_residual) == sizeof(int) &&
-                   sizeof(mc_exp) == sizeof(int),
+                   sizeof(mc_exp) == sizeof(int) && sizeof(mc_sum_mode) == sizeof(int),
                "a word is read and written as an int");
 
 #define AT(member) #member, offsetof(mc_plan_config, member)

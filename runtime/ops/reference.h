@@ -64,17 +64,21 @@ MC_API mc_status mc_reference_spmmt_ordered(const mc_vsparse *a, const mc_dense 
                                             mc_dense *sums, mc_diag *diag);
 
 /* C = A B of dense floats, in f32, in the order of the kernels of METHOD (docs/gemm.md): to the bit as theirs
-   on an H200. A is m x k, B as LAYOUT says. k is split into PARTS, as by `split` of wgmma's kernels: 1 where
-   it is not. sums: m x n, created by the call. MC_USAGE where shapes do not fit, MC_CANNOT for other
-   types. */
+   on an H200. A is m x k, B as LAYOUT says. sums: m x n, created by the call, f32 though they are f16.
+   MC_USAGE where shapes do not fit, MC_CANNOT for other types. */
 typedef enum mc_gemm_method { MC_GEMM_WGMMA, MC_GEMM_MMA } mc_gemm_method; /* in the order of the words */
+typedef struct mc_gemm_order {
+    mc_gemm_method method;
+    int parts; /* that k is split into, as by `split` of wgmma's kernels: 1 where it is not */
+    mc_sum_mode sums;
+} mc_gemm_order;
 MC_API mc_status mc_reference_gemm_ordered(const mc_dense *a, const mc_dense *b, mc_layout layout,
-                                           mc_gemm_method method, int parts, mc_dense *sums, mc_diag *diag);
+                                           const mc_gemm_order *order, mc_dense *sums, mc_diag *diag);
 
 /* The same of a 2:4 A: each wgmma, or mma, adds the products of the next elements that A's groups keep. Where
    a group has fewer than it may keep, zeros beside them are kept, the earliest ones. */
 MC_API mc_status mc_reference_gemm24_ordered(const mc_vsparse *a, const mc_dense *b, mc_layout layout,
-                                             mc_gemm_method method, int parts, mc_dense *sums, mc_diag *diag);
+                                             const mc_gemm_order *order, mc_dense *sums, mc_diag *diag);
 
 /* COUNT sums of magnitudes of TERMS products become bounds, rounded up. */
 void reference_bound(const arithmetic *of, int64_t terms, float *bounds, int64_t count);

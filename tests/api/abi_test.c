@@ -111,6 +111,7 @@ static const struct {
     AT(mc_plan_config, rule, 248),
     AT(mc_plan_config, master, 252),
     AT(mc_plan_config, a_major, 256),
+    AT(mc_plan_config, sums, 260),
     AT(mc_plan_info, size, 0),
     AT(mc_plan_info, origin, 8),
     AT(mc_plan_info, microseconds, 16),

@@ -163,7 +163,17 @@ int main(void) {
     p.lda = 79;
     try_plan(p, "method=mma");
     try_plan(problem_of(MC_TF32, MC_F32, 64, 64, 64), "method=mma");
+    p = problem_of(MC_E4M3, MC_F16, 64, 64, 64);
+    p.sums = MC_SUMS_PROMOTED;
+    try_plan(p, "sums=promoted");
+    p = problem_of(MC_F16, MC_F16, 64, 64, 64);
+    p.sums = MC_SUMS_F16;
+    try_plan(p, "sums=f16");
     try_early();
+    p.sums = MC_SUMS_PROMOTED;
+    refuse(p, MC_USAGE, "sums are promoted of floats of 8 bits, not of f16 by f16");
+    p.sums = (mc_sum_mode)3;
+    refuse(p, MC_USAGE, "sums is 3, must be one of its 3 choices");
     refuse(problem_of(MC_F16, MC_S64, 64, 64, 64), MC_CANNOT, "c is s64, a gemm of floats gives");
     refuse(problem_of(MC_F16, MC_F16, 64, 64, 0), MC_CANNOT, "k is 0");
     mc_context_destroy(context);

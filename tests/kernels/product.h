@@ -19,5 +19,6 @@ void product_mma_tiles(bench *t);
 void product_mma_rows(bench *t);
 void product_mma_outputs(bench *t);
 void product_mma_sparse(bench *t);
+void product_mma_sums(bench *t);
 
 #endif

@@ -111,6 +111,22 @@ void product_mma_outputs(bench *t) {
     TRY(t, 5, shifted);
 }
 
+/* Sums of f16: dense, and by a 2:4 matrix where the spec is of one. */
+void product_mma_sums(bench *t) {
+    static const choice all[] = {{"sums", {"f16"}},
+                                 {"arch", {"sm_80", "sm_90"}},
+                                 {"out", {"f16", "f32", "bf16"}},
+                                 {"copy", {"16", "4", "1"}},
+                                 {"store", {"single", "pairs"}},
+                                 {"bias", {"none", "row", "column"}},
+                                 {"tile_m", {"64", "128"}},
+                                 {"tile_n", {"64", "128"}},
+                                 {"warp_m", {"32"}},
+                                 {"warp_n", {"32", "64"}},
+                                 {"stages", {"2"}}};
+    TRY(t, 71, all);
+}
+
 /* By a 2:4 matrix. */
 void product_mma_sparse(bench *t) {
     static const char *const pairs[][3] = {

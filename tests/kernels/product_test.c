@@ -171,13 +171,13 @@ static mc_status compare_ordered(bench *t, const host_operands *o, const mc_dens
                                 .residual = o->inputs[b + RESIDUAL]};
     reference_result want = {0};
     mc_dense sums;
-    const mc_gemm_method method = (mc_gemm_method)mc_kernel_field(t->kernel, "method");
-    const int parts = (int)mc_kernel_field(t->kernel, "split");
+    const mc_gemm_order order = {.method = (mc_gemm_method)mc_kernel_field(t->kernel, "method"),
+                                 .parts = (int)mc_kernel_field(t->kernel, "split"),
+                                 .sums = o->problem->sums};
     mc_status status =
         t->op->matrix.wanted
-            ? mc_reference_gemm24_ordered(o->matrix, o->inputs[b + B], layout, method, parts, &sums, t->diag)
-            : mc_reference_gemm_ordered(o->inputs[0], o->inputs[b + B], layout, method, parts, &sums,
-                                        t->diag);
+            ? mc_reference_gemm24_ordered(o->matrix, o->inputs[b + B], layout, &order, &sums, t->diag)
+            : mc_reference_gemm_ordered(o->inputs[0], o->inputs[b + B], layout, &order, &sums, t->diag);
     if (status == MC_OK) status = mc_reference_output(&output, &factors, &sums, &want.low, t->diag);
     if (status == MC_OK) status = mc_result_compare(c, &want, t->diag);
     mc_dense_free(&sums);
@@ -444,6 +444,39 @@ static void split(bench *t) {
     TRY(t, 1, rows);
 }
 
+/* Other ways to add up. */
+static void sums(bench *t) {
+    static const choice promoted[] = {{"sums", {"promoted"}},         {"lhs", {"e4m3", "e5m2"}},
+                                      {"rhs", {"e4m3", "e5m2"}},      {"out", {"f16", "f32", "bf16"}},
+                                      {"tile_m", {"128", "256"}},     {"tile_n", {"64", "32"}},
+                                      {"stages", {"3", "2"}},         {"consumers", {"2"}},
+                                      {"store", {"tensor", "pairs"}}, {"bias", {"none", "column"}}},
+                        in_turn[] = {{"sums", {"promoted"}}, {"lhs", {"e4m3"}},     {"rhs", {"e4m3"}},
+                                     {"turns", {"on"}},      {"tile_m", {"64"}},    {"tile_n", {"128", "64"}},
+                                     {"consumers", {"2"}},   {"stages", {"2", "4"}}},
+                        shared[] = {{"sums", {"promoted"}},    {"lhs", {"e5m2"}},
+                                    {"rhs", {"e4m3"}},         {"split", {"2", "4"}},
+                                    {"tile_m", {"64", "128"}}, {"tile_n", {"16", "32"}},
+                                    {"consumers", {"1"}},      {"stages", {"3"}},
+                                    {"store", {"pairs"}}},
+                        halves[] = {{"sums", {"f16"}},
+                                    {"out", {"f16", "f32", "bf16"}},
+                                    {"tile_m", {"128", "64"}},
+                                    {"tile_n", {"64", "96"}},
+                                    {"stages", {"2", "3"}},
+                                    {"consumers", {"1"}},
+                                    {"store", {"tensor", "pairs", "single"}},
+                                    {"bias", {"none", "row"}},
+                                    {"act", {"none", "relu"}}},
+                        half_rows[] = {
+                            {"sums", {"f16"}}, {"layout", {"rows"}}, {"tile_n", {"64"}}, {"turns", {"on"}}};
+    TRY(t, 37, promoted);
+    TRY(t, 1, in_turn);
+    TRY(t, 2, shared);
+    TRY(t, 41, halves);
+    TRY(t, 1, half_rows);
+}
+
 static const struct {
     const char *name;
     void (*run)(bench *t);
@@ -452,6 +485,8 @@ static const struct {
              {"rows", rows},
              {"outputs", outputs},
              {"split", split},
+             {"sums", sums},
+             {"mma_sums", product_mma_sums},
              {"mma_types", product_mma_types},
              {"mma_words", product_mma_words},
              {"mma_tiles", product_mma_tiles},

@@ -24,7 +24,8 @@ static const gemm_costs h200 = {.launch = 0.19,
                                 .cache = 0.131,
                                 .cached = 45,
                                 .exchange = 0.23,
-                                .part = 0.228},
+                                .part = 0.228,
+                                .promote = 0.06},
                         h100 = {.launch = 3.0,
                                 .overlapped = 1.5,
                                 .tile = 0.6,
@@ -38,7 +39,8 @@ static const gemm_costs h200 = {.launch = 0.19,
                                 .cache = 0.2,
                                 .cached = 40,
                                 .exchange = 0.6,
-                                .part = 0.02};
+                                .part = 0.02,
+                                .promote = 0.06};
 
 const mc_cost_table gemm_cost_table = {
     .costs = costs,

@@ -43,6 +43,7 @@ enum {
     F_WARP_N,
     F_SPAN,
     F_COPY,
+    F_SUMS,
     GEMM_FIELDS
 };
 

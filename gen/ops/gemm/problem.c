@@ -4,6 +4,7 @@
 #include "ops/gemm/fields.h"
 #include "parts/integer/integer.h"
 #include <stdio.h>
+#include <string.h>
 
 enum { ATOM_ALIGN = 16 }; /* bulk copies want that */
 
@@ -42,6 +43,20 @@ static void check_shapes(const gemm_problem *p, mc_complaints *complaints) {
                  out_element_name(p->output.element), (long long)p->ldc);
 }
 
+static bool is_of(const gemm_problem *p, const char *name) {
+    return strcmp(p->lhs.name, name) == 0 && strcmp(p->rhs.name, name) == 0;
+}
+
+static void check_sums(gemm_problem *p, mc_complaints *complaints) {
+    bool bytes = !p->lhs.integer && side_value_bits(p->lhs.type) == 8;
+    if (p->sums == GEMM_PROMOTED && !bytes)
+        complain(complaints, F_SUMS, "\"promoted\" is for floats of 8 bits, lhs is \"%s\"", p->lhs.name);
+    else if (p->sums == GEMM_HALVES && !is_of(p, "f16"))
+        complain(complaints, F_SUMS, "\"f16\" is for a product of f16 by f16");
+    else return;
+    p->sums = GEMM_FAST;
+}
+
 /* -- Problem ------------------------------------------------------------------------------------------ */
 
 static gemm_side side_of(int64_t word) {
@@ -63,6 +78,7 @@ static out_kind output_of(const int64_t *point) {
 gemm_problem gemm_problem_of(const int64_t *point, bool sparse, mc_complaints *complaints) {
     gemm_problem p = {.lhs = side_of(point[F_LHS]),
                       .rhs = side_of(point[F_RHS]),
+                      .sums = (gemm_sums)point[F_SUMS],
                       .output = output_of(point),
                       .sparse = sparse,
                       .b_rows = point[F_LAYOUT] != 0,
@@ -75,6 +91,7 @@ gemm_problem gemm_problem_of(const int64_t *point, bool sparse, mc_complaints *c
                       .ldc = point[F_LDC],
                       .ldr = point[F_LDR]};
     p.output.real = !p.lhs.integer;
+    check_sums(&p, complaints);
     check_shapes(&p, complaints);
     out_check(&p.output, &output_fields, &mc_archs[point[FIELD_ARCH]], complaints);
     out_describe(&p.output, false, p.c_doc);
@@ -104,29 +121,36 @@ int gemm_residual_load(const gemm_problem *p, int store) {
 /* -- Texts -------------------------------------------------------------------------------------------- */
 
 size_t gemm_entry_name(const gemm_problem *p, char name[MC_MAX_ENTRY]) {
-    return (size_t)snprintf(name, MC_MAX_ENTRY, "gemm%s_%s%s%s%s%s", p->sparse ? "24" : "", p->lhs.name,
+    static const char *const sums[] = {"", "_promoted", "_sums_f16"};
+    return (size_t)snprintf(name, MC_MAX_ENTRY, "gemm%s_%s%s%s%s%s%s", p->sparse ? "24" : "", p->lhs.name,
                             p->rhs.name, out_element_name(p->output.element), out_act_link(&p->output),
-                            out_act_text(&p->output));
+                            out_act_text(&p->output), sums[p->sums]);
 }
+
+/* [B row-major][what is added up] */
+enum { KINDS = 4 };
+static int kind_of(const gemm_problem *p) { return p->output.real ? 1 + (int)p->sums : 0; }
+
+#define TEXTS(a, b)                                                                                          \
+    {                                                                                                        \
+        "C = A[m,k] B[k,n]: " a b "; integers, sums in s32.",                                                \
+            "C = A[m,k] B[k,n]: " a b "; floats, sums in f32.",                                              \
+            "C = A[m,k] B[k,n]: " a b "; floats, sums of 128 products promoted to f32.",                     \
+            "C = A[m,k] B[k,n]: " a b "; floats, sums in f16."                                               \
+    }
 
 const char *gemm_computes(const void *plan) {
     const gemm_problem *p = plan;
-    static const char *const texts[][2] = {
-        {"C = A[m,k] B[k,n]: A row-major, B by columns; integers, sums in s32.",
-         "C = A[m,k] B[k,n]: A row-major, B by columns; floats, sums in f32."},
-        {"C = A[m,k] B[k,n]: A and B row-major; integers, sums in s32.",
-         "C = A[m,k] B[k,n]: A and B row-major; floats, sums in f32."}};
-    return texts[p->b_rows][p->output.real];
+    static const char *const texts[][KINDS] = {TEXTS("A row-major, ", "B by columns"),
+                                               TEXTS("A and B row-major", "")};
+    return texts[p->b_rows][kind_of(p)];
 }
 
 const char *gemm24_computes(const void *plan) {
     const gemm_problem *p = plan;
-    static const char *const texts[][2] = {
-        {"C = A[m,k] B[k,n]: A 2:4 sparse and packed, B by columns; integers, sums in s32.",
-         "C = A[m,k] B[k,n]: A 2:4 sparse and packed, B by columns; floats, sums in f32."},
-        {"C = A[m,k] B[k,n]: A 2:4 sparse and packed, B row-major; integers, sums in s32.",
-         "C = A[m,k] B[k,n]: A 2:4 sparse and packed, B row-major; floats, sums in f32."}};
-    return texts[p->b_rows][p->output.real];
+    static const char *const texts[][KINDS] = {TEXTS("A 2:4 sparse and packed, ", "B by columns"),
+                                               TEXTS("A 2:4 sparse and packed, ", "B row-major")};
+    return texts[p->b_rows][kind_of(p)];
 }
 
 /* -- Contract ----------------------------------------------------------------------------------------- */

@@ -12,8 +12,12 @@ typedef struct gemm_side {
     bool integer;
 } gemm_side;
 
+/* In the order of the words of the field. */
+typedef enum gemm_sums { GEMM_FAST, GEMM_PROMOTED, GEMM_HALVES } gemm_sums;
+
 typedef struct gemm_problem {
     gemm_side lhs, rhs;
+    gemm_sums sums;
     out_kind output;
     bool sparse; /* A is 2:4, in the arrays values and meta (parts/packed24.h) */
     bool b_rows; /* B is row-major; else the k values of a column lie side by side */

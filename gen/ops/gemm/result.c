@@ -15,6 +15,16 @@ static out_residual residual_of(const gemm_result *r) {
                           .count = RESULT_RUN};
 }
 
+void gemm_widen_sums(mc_builder *b, const mc_reg words[RESULT_ROWS], const mc_reg *sums) {
+    enum { HALF_BITS = 16 };
+    for (int half = 0; half < RESULT_ROWS; half++) {
+        mc_reg low = sums[half * RESULT_RUN], high = sums[half * RESULT_RUN + 1];
+        EMIT(b, cvt_f32_f16, low, words[half]);
+        EMIT(b, shr_u32, high, words[half], I(HALF_BITS));
+        EMIT(b, cvt_f32_f16, high, high);
+    }
+}
+
 static void declare_rows(gemm_result *r) {
     mc_builder *b = r->b;
     r->rows[0] = (gemm_row){r->writer.in_rows, r->writer.at, r->writer.residual.at};

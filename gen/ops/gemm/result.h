@@ -30,6 +30,9 @@ typedef struct gemm_result {
     gemm_row rows[RESULT_ROWS];
 } gemm_result;
 
+/* An octet's sums of f16, two in each word, in f32. */
+void gemm_widen_sums(mc_builder *b, const mc_reg words[RESULT_ROWS], const mc_reg *sums);
+
 void gemm_begin_result(gemm_result *r);
 /* Goes to the lane's rows FIRST (none: 0) + line + OFFSET, and 8 below: where they are in C and the residual,
    and their factors. */

@@ -1,4 +1,4 @@
-/* How far sums of floats of 8 bits may be off, as wgmma adds them up.
+/* How far sums of floats of 8 bits may be off, as wgmma adds them up; and sums of f16.
  *
  * A wgmma has 32 products and the sum so far. Each of these terms is cut off, towards zero, to a multiple of
  * u, and so is the result to 13 bits of fraction: u = 2^(e - 13), where e is the greatest of the terms'
@@ -18,19 +18,35 @@
  * parts' errors are those above with P_i, s_i and A_i, where the P_i add up to P and the A_i to at most the
  * bound of A. Each s_i is at most s less the number of other parts that have products; and for each of these
  * adding up rounds once more, by at most 2^-24 (P + E), which is less than the 2 2^-13 (P + E) that one step
- * more has. Adding a part without products changes nothing. So the bound holds for it, too. */
+ * more has. Adding a part without products changes nothing. So the bound holds for it, too.
+ *
+ * Promoted, the sums of at most four steps are added up in f32. The bound is a multiple of P, so that those
+ * of all sums add up to the one of P with s = 4; and each of the s / 4 additions, parts' too, rounds by at
+ * most 2^-24 (P + E).
+ *
+ * A sum of f16 is, in each of its s steps, what a sum in f32 would be, rounded to f16: by at most 2^-11 of
+ * it, or 2^-25 where it is subnormal. No sum on its way is above P + E. E is then the bound of f32 and g (P + E),
+ * with g = s 2^-11, and s 2^-25; a step has 16 products, or 8 where a GPU's mma adds them in two turns. What
+ * could be 65,520 or more on its way may end as an infinity. */
 #include "ops/gemm/bounds.h"
 #include <math.h>
 
-enum { STEP = 32 };
-static const double unit = 0x1p-13, reference_unit = 0x1p-23;
+enum { STEP = 32, PROMOTED_STEPS = 4, HALF_STEP = 8 };
+static const double unit = 0x1p-13, reference_unit = 0x1p-23, promoted_unit = 0x1p-24;
+static const double half_unit = 0x1p-11, half_subnormal = 0x1p-25, half_end = 65520;
 
 void gemm_take_magnitudes(mc_dense *dense) {
-    const bool finite = dense->type == MC_E4M3; /* it has no infinities */
-    const int64_t least = finite ? 0x08 : 0x04, special = finite ? 0x7f : 0x7c;
+    static const struct {
+        mc_type type;
+        int64_t mask, least,
+            special; /* of a magnitude's bits; the least normal number, the first special one */
+    } rows[] = {{MC_E4M3, 0x7f, 0x08, 0x7f}, {MC_E5M2, 0x7f, 0x04, 0x7c}, {MC_F16, 0x7fff, 0x0400, 0x7c00}};
+    size_t row = 0;
+    while (rows[row].type != dense->type) row++;
+    const int64_t least = rows[row].least, special = rows[row].special;
     for (int64_t i = 0; i < dense->rows; i++)
         for (int64_t j = 0; j < dense->cols; j++) {
-            int64_t magnitude = mc_dense_get(dense, i, j) & 0x7f;
+            int64_t magnitude = mc_dense_get(dense, i, j) & rows[row].mask;
             if (magnitude >= special) magnitude = 0;
             mc_dense_set(dense, i, j, magnitude && magnitude < least ? least : magnitude);
         }
@@ -48,11 +64,28 @@ static double bound_of(double p, double steps) {
     return p + error < 0x1.fffffep127 ? error : INFINITY;
 }
 
-void gemm_bound_bytes(mc_dense *magnitudes, int64_t terms) {
-    double steps = ceil((double)terms / STEP), rounding = (double)terms * reference_unit;
+void gemm_bound_bytes(mc_dense *magnitudes, int64_t terms, bool promoted) {
+    double all = ceil((double)terms / STEP), rounding = (double)terms * reference_unit;
+    double steps = promoted ? fmin(all, PROMOTED_STEPS) : all;
+    double adding = promoted ? (all / PROMOTED_STEPS + 1) * promoted_unit : 0;
     float *p = magnitudes->data;
     for (int64_t i = 0; i < magnitudes->rows * magnitudes->ld; i++) {
         double most = p[i] * (1 + rounding);
-        p[i] = nextafterf((float)(bound_of(most, steps) + rounding * most), INFINITY);
+        double error = bound_of(most, steps);
+        error += adding * (most + error);
+        p[i] = nextafterf((float)(error + rounding * most), INFINITY);
+    }
+}
+
+void gemm_bound_halves(const mc_dense *magnitudes, int64_t terms, mc_dense *bounds) {
+    double steps = ceil((double)terms / HALF_STEP), growth = steps * half_unit;
+    double rounding = (double)terms * reference_unit;
+    const float *p = magnitudes->data;
+    float *bound = bounds->data;
+    for (int64_t i = 0; i < bounds->rows * bounds->ld; i++) {
+        double most = p[i] * (1 + rounding), error = INFINITY;
+        if (growth < 1) error = (bound[i] + growth * most + steps * half_subnormal) / (1 - growth);
+        if (!(most + error < half_end)) error = INFINITY;
+        bound[i] = nextafterf((float)error, INFINITY);
     }
 }

@@ -3,10 +3,13 @@
 
 #include "matrix/dense.h"
 
-/* DENSE, of floats of 8 bits, becomes what bounds of its products are made of: magnitudes, none but zeros
-   below the least normal number. */
+/* DENSE, of f16 or of floats of 8 bits, becomes what bounds of its products are made of: magnitudes, none but
+   zeros below the least normal number. */
 void gemm_take_magnitudes(mc_dense *dense);
-/* MAGNITUDES, sums of TERMS products of these, become how far a sum of wgmma may be from the true one. */
-void gemm_bound_bytes(mc_dense *magnitudes, int64_t terms);
+/* MAGNITUDES, sums of TERMS products of these, become how far a sum of wgmma may be from the true one;
+   PROMOTED: of sums of 128 products that are added up in f32. */
+void gemm_bound_bytes(mc_dense *magnitudes, int64_t terms, bool promoted);
+/* BOUNDS, of sums in f32, become those of sums in f16. */
+void gemm_bound_halves(const mc_dense *magnitudes, int64_t terms, mc_dense *bounds);
 
 #endif

@@ -4,6 +4,7 @@
  * each part, and add these up. */
 #include <inttypes.h>
 #include "arithmetic/mma_sum.h"
+#include "base/real.h"
 #include "matrix/sparse24_groups.h"
 #include "ops/reference.h"
 
@@ -13,9 +14,8 @@ typedef struct ordered {
     const mc_dense *b;
     mc_layout layout;
     mma_form form;
-    mc_gemm_method method;
+    mc_gemm_order order;
     int64_t terms; /* of a row */
-    int parts;
     int64_t stage; /* terms of which a part has a multiple, but for the last one */
 } ordered;
 
@@ -25,8 +25,8 @@ enum { STAGE_BYTES = 128 };
 
 /* The first term of part PART; that of the next one is its end. */
 static int64_t part_begin(const ordered *o, int part) {
-    const int64_t stages = (o->terms + o->stage - 1) / o->stage, more = stages % o->parts;
-    const int64_t first = part * (stages / o->parts) + (part < more ? part : more);
+    const int64_t stages = (o->terms + o->stage - 1) / o->stage, more = stages % o->order.parts;
+    const int64_t first = part * (stages / o->order.parts) + (part < more ? part : more);
     return first * o->stage < o->terms ? first * o->stage : o->terms;
 }
 
@@ -43,7 +43,7 @@ static uint32_t take_term(const ordered *o, int64_t row, int64_t index, int64_t 
 }
 
 /* The sum of the products of terms from FROM on, below END. */
-static uint32_t part_sum(const ordered *o, int64_t row, int64_t column, int64_t from, int64_t end) {
+static uint32_t sum_of(const ordered *o, int64_t row, int64_t column, int64_t from, int64_t end) {
     const bool rows = o->layout == MC_LAYOUT_ROWS;
     uint32_t sum = 0;
     for (int64_t first = from; first < end; first += o->form.k) {
@@ -53,16 +53,27 @@ static uint32_t part_sum(const ordered *o, int64_t row, int64_t column, int64_t 
             a[i] = take_term(o, row, first + i, &k);
             b[i] = factor(o->b->type, mc_dense_get(o->b, rows ? k : column, rows ? column : k));
         }
-        sum = (o->method == MC_GEMM_MMA ? mma_sum : wgmma_sum)(&o->form, a, b, sum);
+        sum = (o->order.method == MC_GEMM_MMA ? mma_sum : wgmma_sum)(&o->form, a, b, sum);
     }
     return sum;
 }
 
+/* The same; promoted, of the sums of stages. */
+static uint32_t part_sum(const ordered *o, int64_t row, int64_t column, int64_t from, int64_t end) {
+    uint32_t total = 0;
+    if (o->order.sums != MC_SUMS_PROMOTED) return sum_of(o, row, column, from, end);
+    for (int64_t first = from; first < end; first += o->stage)
+        total = mma_add_sums(total,
+                             sum_of(o, row, column, first, first + o->stage < end ? first + o->stage : end));
+    return total;
+}
+
 static uint32_t element(const ordered *o, int64_t row, int64_t column) {
     uint32_t sum = part_sum(o, row, column, 0, part_begin(o, 1));
-    for (int part = 1; part < o->parts; part++)
+    for (int part = 1; part < o->order.parts; part++)
         sum = mma_add_sums(sum, part_sum(o, row, column, part_begin(o, part), part_begin(o, part + 1)));
-    return sum;
+    if (o->order.sums != MC_SUMS_F16) return sum;
+    return real_to_bits(MC_F32, real_from_bits(MC_F16, sum));
 }
 
 /* -- The whole */
@@ -70,13 +81,17 @@ static uint32_t element(const ordered *o, int64_t row, int64_t column) {
 /* What follows of the type and the shape of A. */
 static mc_status begin(ordered *o, mc_type a, int64_t cols, mc_diag *diag) {
     int64_t k = mc_layout_k(o->layout, o->b);
-    bool cuts = o->method == MC_GEMM_WGMMA && a == MC_TF32; /* where this project rounds */
-    if (o->parts < 1) return mc_fail(diag, MC_USAGE, "%d parts of k", o->parts);
+    bool cuts = o->order.method == MC_GEMM_WGMMA && a == MC_TF32; /* where this project rounds */
+    bool halves = o->order.sums == MC_SUMS_F16;
+    if (o->order.parts < 1) return mc_fail(diag, MC_USAGE, "%d parts of k", o->order.parts);
+    if (halves && (o->order.parts > 1 || a != MC_F16))
+        return mc_fail(diag, MC_CANNOT, "sums of f16 are those of f16, of which k is not split");
     if (cols != k)
         return mc_fail(diag, MC_USAGE, "A has %" PRId64 " columns, B has %" PRId64 " rows", cols, k);
     if (!mma_form_of(a, o->b->type, &o->form) || cuts)
         return mc_fail(diag, MC_CANNOT, "A is %s, B is %s: no mma adds up products of these in f32",
                        mc_type_text(a), mc_type_text(o->b->type));
+    if (halves) o->form.sum = MMA_F16;
     o->stage = STAGE_BYTES * 8 / mc_type_bits(a);
     return MC_OK;
 }
@@ -90,17 +105,17 @@ static mc_status add_up(const ordered *o, int64_t rows, mc_dense *sums, mc_diag 
 }
 
 mc_status mc_reference_gemm_ordered(const mc_dense *a, const mc_dense *b, mc_layout layout,
-                                    mc_gemm_method method, int parts, mc_dense *sums, mc_diag *diag) {
-    ordered o = {.a = a, .b = b, .layout = layout, .method = method, .terms = a->cols, .parts = parts};
+                                    const mc_gemm_order *order, mc_dense *sums, mc_diag *diag) {
+    ordered o = {.a = a, .b = b, .layout = layout, .order = *order, .terms = a->cols};
     *sums = (mc_dense){0};
     mc_status status = begin(&o, a->type, a->cols, diag);
     return status == MC_OK ? add_up(&o, a->rows, sums, diag) : status;
 }
 
 mc_status mc_reference_gemm24_ordered(const mc_vsparse *a, const mc_dense *b, mc_layout layout,
-                                      mc_gemm_method method, int parts, mc_dense *sums, mc_diag *diag) {
+                                      const mc_gemm_order *order, mc_dense *sums, mc_diag *diag) {
     mc_vsparse filled = {0};
-    ordered o = {.filled = &filled, .b = b, .layout = layout, .method = method, .parts = parts};
+    ordered o = {.filled = &filled, .b = b, .layout = layout, .order = *order};
     *sums = (mc_dense){0};
     mc_status status = begin(&o, a->type, a->cols, diag);
     if (status == MC_OK) status = sparse24_fill(a, &filled, diag);

@@ -3,8 +3,22 @@
 #include "base/memory.h"
 #include "ops/gemm/bounds.h"
 
+static bool is_byte(mc_type type) { return mc_type_is_real(type) && mc_type_bits(type) == 8; }
+
+static mc_status check_sums(const plan_problem *p, mc_diag *diag) {
+    bool bytes = is_byte(p->lhs) && is_byte(p->rhs), halves = p->lhs == MC_F16 && p->rhs == MC_F16;
+    if (p->sums == MC_SUMS_PROMOTED && !bytes)
+        return mc_fail(diag, MC_USAGE, "sums are promoted of floats of 8 bits, not of %s by %s",
+                       mc_type_text(p->lhs), mc_type_text(p->rhs));
+    if (p->sums == MC_SUMS_F16 && !halves)
+        return mc_fail(diag, MC_USAGE, "sums are f16 of f16 by f16, not of %s by %s", mc_type_text(p->lhs),
+                       mc_type_text(p->rhs));
+    return MC_OK;
+}
+
 mc_status gemm_check(const mc_operator *o, const char *lhs, const plan_problem *problem, mc_diag *diag) {
     mc_status status = check_product_sides(lhs, "b", false, problem, diag);
+    if (status == MC_OK) status = check_sums(problem, diag);
     const output_types types = {.bytes = true, .pairs = true};
     if (status == MC_OK) status = check_product_output(o, problem, types, diag);
     if (status == MC_OK && problem->m > 0 && problem->n > 0) status = operator_check_k(o, problem->k, diag);
@@ -56,14 +70,34 @@ static mc_status byte_bounds(const host_operands *o, const mc_vsparse *lhs, mc_d
         gemm_take_magnitudes(&b);
         status = multiply_by(o, &a, &b, mc_reference_spmm, result, diag);
     }
-    if (status == MC_OK) gemm_bound_bytes(result, o->problem->k);
+    if (status == MC_OK) gemm_bound_bytes(result, o->problem->k, o->problem->sums == MC_SUMS_PROMOTED);
     free(a.values);
     mc_dense_free(&b);
     return status;
 }
 
+/* Of sums of f16: those of sums of f32, and what rounding to f16 adds. */
+static mc_status half_bounds(const host_operands *o, const mc_vsparse *lhs, mc_dense *result, mc_diag *diag) {
+    const mc_dense *rhs = o->inputs[b_of(o)];
+    mc_vsparse a = {0};
+    mc_dense b = {0}, magnitudes = {0};
+    mc_status status = take_magnitudes(lhs, &a, diag);
+    if (status == MC_OK) status = mc_dense_convert(rhs, "B", rhs->type, rhs->cols, &b, diag);
+    if (status == MC_OK) {
+        gemm_take_magnitudes(&b);
+        status = multiply_by(o, &a, &b, mc_reference_spmm, &magnitudes, diag);
+    }
+    if (status == MC_OK) status = multiply_by(o, lhs, rhs, mc_reference_spmm_bounds, result, diag);
+    if (status == MC_OK) gemm_bound_halves(&magnitudes, o->problem->k, result);
+    free(a.values);
+    mc_dense_free(&b);
+    mc_dense_free(&magnitudes);
+    return status;
+}
+
 mc_status gemm_bounds(const host_operands *o, const mc_vsparse *a, mc_dense *result, mc_diag *diag) {
-    if (mc_type_is_real(a->type) && mc_type_bits(a->type) == 8) return byte_bounds(o, a, result, diag);
+    if (is_byte(a->type)) return byte_bounds(o, a, result, diag);
+    if (o->problem->sums == MC_SUMS_F16) return half_bounds(o, a, result, diag);
     return multiply_by(o, a, o->inputs[b_of(o)], mc_reference_spmm_bounds, result, diag);
 }
 

@@ -36,6 +36,7 @@ typedef struct mma_form {
     mc_opcode mma;
     int bytes;     /* of an element */
     bool rounded;  /* elements are f32, and are rounded to tf32 first */
+    bool halves;   /* sums are f16, two in a register */
     bool emulated; /* ptxas makes other instructions of it, which want registers */
 } mma_form;
 
@@ -56,6 +57,7 @@ static inline int mma_threads(const mma_plan *plan) { return 32 * mma_warps(plan
 static inline int mma_row_tiles(const mma_plan *plan) { return plan->warp_m / MMA_ROWS; }
 static inline int mma_column_tiles(const mma_plan *plan) { return plan->warp_n / MMA_COLUMNS; }
 static inline int mma_b_regs(const mma_plan *plan) { return (plan->problem.sparse ? 2 : 1) * MMA_B_REGS; }
+static inline int mma_sum_regs(const mma_plan *plan) { return MMA_SUMS / (plan->form.halves ? 2 : 1); }
 static inline int mma_steps(const mma_plan *plan) { return plan->span / MMA_K_BYTES; }
 /* Whether elements are copied one by one. */
 static inline bool mma_by_element(const mma_plan *plan) { return plan->copy == 1; }

@@ -182,7 +182,7 @@ static void multiply(const multiplier *m, int step, int set, mma_sums sums) {
     if (plan->form.rounded) round_set(m, set);
     for (int i = 0; i < mma_row_tiles(plan); i++)
         for (int j = 0; j < mma_column_tiles(plan); j++) {
-            mc_operand d = V4(sums[i][j]), a = V4(m->a[set][i]);
+            mc_operand d = operand_vector(sums[i][j], mma_sum_regs(plan)), a = V4(m->a[set][i]);
             if (plan->problem.sparse)
                 builder_emit(m->b, (mc_reg){0}, mma_sparse_like(plan->form.mma),
                              MC_OPERANDS(d, a, V4(m->b_regs[set][j]), d,
@@ -210,12 +210,12 @@ static void declare_sums(const mma_kernel *g, mma_sums sums) {
     mc_builder *b = g->b;
     mc_reg regs[MMA_MOST_COLUMNS * MMA_SUMS];
     char name[MC_MAX_NAME];
-    int columns = mma_column_tiles(g->plan);
+    int columns = mma_column_tiles(g->plan), count = mma_sum_regs(g->plan);
     for (int i = 0; i < mma_row_tiles(g->plan); i++) {
         snprintf(name, sizeof name, "sum_of_%d_", i);
-        b32_array(b, name, columns * MMA_SUMS, regs);
-        memcpy(sums[i], regs, (size_t)columns * sizeof sums[i][0]);
-        for (int j = 0; j < columns * MMA_SUMS; j++) EMIT(b, mov_b32, regs[j], I(0));
+        b32_array(b, name, columns * count, regs);
+        for (int j = 0; j < columns; j++) memcpy(sums[i][j], &regs[j * count], (size_t)count * sizeof *regs);
+        for (int j = 0; j < columns * count; j++) EMIT(b, mov_b32, regs[j], I(0));
     }
 }
 

@@ -8,6 +8,7 @@ enum { PIECE = 16 };
 
 mc_opcode mma_sparse_like(mc_opcode mma) {
     static const mc_opcode like[][2] = {{OP_mma_f16, OP_mma_sp_f16},
+                                        {OP_mma_f16_sums, OP_mma_sp_f16_sums},
                                         {OP_mma_bf16, OP_mma_sp_bf16},
                                         {OP_mma_tf32, OP_mma_sp_tf32},
                                         {OP_mma_s8, OP_mma_sp_s8},

@@ -23,12 +23,22 @@ static gemm_result begin_result(const mma_kernel *g) {
     return r;
 }
 
+/* Makes C of an mma's sums. */
+static void make_octet(gemm_result *r, const mma_plan *plan, const mc_reg *sums, const mc_reg *wide,
+                       int offset) {
+    if (plan->form.halves) gemm_widen_sums(r->b, sums, wide);
+    gemm_make_octet(r, plan->form.halves ? wide : sums, offset);
+}
+
 void mma_emit_result(const mma_kernel *g, mma_sums sums) {
+    mc_reg wide[MMA_SUMS];
     heading(g->b, "C: what the output makes of the sums");
+    if (g->plan->form.halves) b32_array(g->b, "wide_sum", MMA_SUMS, wide);
     gemm_result r = begin_result(g);
     for (int i = 0; i < mma_row_tiles(g->plan); i++) {
         note(g->b, "rows %d to %d of the warp's", i * MMA_ROWS, i * MMA_ROWS + MMA_ROWS - 1);
         gemm_place_rows(&r, (mc_reg){0}, i * MMA_ROWS);
-        for (int j = 0; j < mma_column_tiles(g->plan); j++) gemm_make_octet(&r, sums[i][j], j * MMA_COLUMNS);
+        for (int j = 0; j < mma_column_tiles(g->plan); j++)
+            make_octet(&r, g->plan, sums[i][j], wide, j * MMA_COLUMNS);
     }
 }

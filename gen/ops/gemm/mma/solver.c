@@ -49,6 +49,9 @@ static void check_form(const gemm_problem *p, const mc_arch *arch, mma_form *for
 static void check_types(const int64_t *point, mma_plan *plan, mc_complaints *complaints) {
     const gemm_problem *p = &plan->problem;
     check_form(p, &mc_archs[point[FIELD_ARCH]], &plan->form, complaints);
+    if (p->sums == GEMM_HALVES) plan->form.mma = OP_mma_f16_sums, plan->form.halves = true;
+    if (p->sums == GEMM_PROMOTED)
+        complain(complaints, F_SUMS, "\"promoted\" is for method = \"wgmma\": an mma keeps 25 bits as it is");
     if (p->b_rows && plan->form.bytes == 1)
         complain(complaints, F_LAYOUT,
                  "\"rows\" goes with elements of 2 and 4 bytes: rhs = \"%s\" wants \"columns\"", p->rhs.name);
@@ -91,7 +94,8 @@ static void check_tile(const mma_plan *plan, mc_complaints *complaints) {
 /* Sums, two steps' operands, and two stages' metadata; and what is beside them. */
 static void check_registers(const mma_plan *plan, mc_complaints *complaints) {
     enum { SM_REGISTERS = 65536, MOST = 255, OTHERS = 44 };
-    int sums = plan->warp_m * plan->warp_n / 32, b_regs = mma_b_regs(plan) / MMA_B_REGS;
+    int sums = plan->warp_m * plan->warp_n / 32 / (plan->form.halves ? 2 : 1),
+        b_regs = mma_b_regs(plan) / MMA_B_REGS;
     int operands = (plan->warp_m + b_regs * plan->warp_n) / 2;
     if (plan->problem.sparse) operands += 2 * mma_row_tiles(plan) * packed24_words(plan->form.bytes);
     int warps = mma_warps(plan), most = warps ? SM_REGISTERS / mma_threads(plan) : MOST;

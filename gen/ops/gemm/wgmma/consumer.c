@@ -56,25 +56,40 @@ static void begin_mma(consumer *w, mc_reg row) {
                              .n = plan->tile_n,
                              .blocks = wgmma_blocks(plan),
                              .from_registers = plan->a_registers,
-                             .sparse = plan->problem.sparse};
+                             .sparse = plan->problem.sparse,
+                             .promoted = wgmma_is_promoted(plan)};
     warpgroup_begin(&w->mma, g->pipe.first, row, g->roles.warp_row, g->roles.lane);
 }
 
-/* Multiplies the stage at hand. The stage before is left now that its wgmma have ended. */
-static void emit_stage(consumer *w, int set) {
+/* The stage before is left now that its wgmma have ended. */
+static void leave_last(consumer *w, int set) {
     const wgmma_kernel *g = w->g;
     mc_builder *b = w->b;
     mc_label first = set == 0 ? label(b, "STAGE_KEPT") : (mc_label){0};
-    pipeline_wait(&g->pipe, &w->stage, set ? "FULL_TOO" : "FULL");
-    if (g->plan->problem.sparse) load_metadata(w, set);
-    warpgroup_issue(&w->mma, set);
-    warpgroup_next(&w->mma, w->stage.wrap);
-    if (g->plan->problem.sparse) metadata_next(&w->meta, w->stage.wrap);
     warpgroup_wait(&w->mma, 1);
     if (set == 0) EMIT_IF(b, NOT(w->mma.adds), bra, TO(first));
     note(b, "the stage before has been read by now");
     pipeline_leave(&g->pipe, &w->stage);
     if (set == 0) set_label(b, first);
+}
+
+static void promote(consumer *w) {
+    note(w->b, "the stage's sums are there, and it has been read");
+    warpgroup_wait(&w->mma, 0);
+    pipeline_leave(&w->g->pipe, &w->stage);
+    warpgroup_promote(&w->mma);
+}
+
+/* Multiplies the stage at hand. */
+static void emit_stage(consumer *w, int set) {
+    const wgmma_kernel *g = w->g;
+    pipeline_wait(&g->pipe, &w->stage, set ? "FULL_TOO" : "FULL");
+    if (g->plan->problem.sparse) load_metadata(w, set);
+    warpgroup_issue(&w->mma, set);
+    warpgroup_next(&w->mma, w->stage.wrap);
+    if (g->plan->problem.sparse) metadata_next(&w->meta, w->stage.wrap);
+    if (w->mma.promoted) promote(w);
+    else leave_last(w, set);
 }
 
 /* Multiplies a tile: `stage` counts its stages, of which a turn of the loop has one for each set of
@@ -84,10 +99,12 @@ static void emit_stages(consumer *w) {
     int sets = warpgroup_sets(&w->mma);
     mc_label next = label(b, "STAGE"), done = sets > 1 ? label(b, "STAGES_DONE") : (mc_label){0};
     mc_reg more = pred(b, "more"), stage = carried(b, "stage", I(0));
-    note(b, "a stage at a time: a tile's first wgmma writes the sums, the others add to them");
+    if (w->mma.promoted) warpgroup_clear_totals(&w->mma);
+    note(b, "a stage at a time: a %s's first wgmma writes the sums, the others add to them",
+         w->mma.promoted ? "stage" : "tile");
     set_label(b, next);
     for (int set = 0; set < sets; set++) {
-        EMIT(b, setp_gt, w->mma.adds, stage, I(0));
+        if (!w->mma.promoted) EMIT(b, setp_gt, w->mma.adds, stage, I(0));
         emit_stage(w, set);
         EMIT(b, add_s32, stage, stage, I(1));
         EMIT(b, setp_lt, more, stage, w->g->k_stages);
@@ -121,11 +138,12 @@ static void emit_slice(consumer *w, mc_reg row) {
     const sum_exchange *parts = &w->parts;
     mc_builder *b = w->b;
     mc_label sent = label(b, "SENT");
-    exchange_send(parts, w->mma.sums);
-    exchange_take(parts, w->mma.sums[0], sent);
+    mc_reg(*sums)[WGMMA_SUMS] = w->mma.promoted ? w->mma.totals : w->mma.sums;
+    exchange_send(parts, sums);
+    exchange_take(parts, sums[0], sent);
     mc_reg first = add_s32(b, "slice_first_row", row, parts->row);
     mc_reg column = add_s32(b, "slice_first_column", w->tiles.column, parts->column);
-    wgmma_store_result(&w->result, w->mma.sums[0], first, 0, column);
+    wgmma_store_result(&w->result, sums[0], first, 0, column);
     set_label(b, sent);
 }
 
@@ -136,7 +154,8 @@ static void emit_result(consumer *w, mc_reg own_row) {
         return;
     }
     for (int block = 0; block < w->mma.blocks; block++)
-        wgmma_store_result(&w->result, w->mma.sums[block], row, block * WARPGROUP_ROWS, w->tiles.column);
+        wgmma_store_result(&w->result, warpgroup_result(&w->mma, block), row, block * WARPGROUP_ROWS,
+                           w->tiles.column);
 }
 
 static void emit_tile(consumer *w, mc_reg own_row) {
@@ -145,9 +164,11 @@ static void emit_tile(consumer *w, mc_reg own_row) {
     if (g->plan->turns) begin_turn(w);
     emit_stages(w);
     if (g->plan->turns) end_turn(w, schedule_is_more(&w->tiles, "other_has_tile"));
-    note(b, "the sums are there, and the last stage has been read");
-    warpgroup_wait(&w->mma, 0);
-    pipeline_leave(&g->pipe, &w->stage);
+    if (!w->mma.promoted) {
+        note(b, "the sums are there, and the last stage has been read");
+        warpgroup_wait(&w->mma, 0);
+        pipeline_leave(&g->pipe, &w->stage);
+    }
     emit_result(w, own_row);
 }
 

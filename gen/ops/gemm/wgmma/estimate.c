@@ -36,10 +36,18 @@ static dealing deal(const wgmma_plan *plan, const mc_gpu *gpu, const mc_problem 
                      .stages = ceil(ceil((double)p->k / rhs.k) / parts)};
 }
 
+/* A stage multiplied. Promoted, a consumer adds its sums to their totals before its next stage, while others
+   of the same tile multiply. */
+static double products_of(const wgmma_plan *plan, const gemm_costs *c) {
+    double units = plan->tile_m * model_most(plan->tile_n, A_BOUND) / UNIT, all = units * c->product;
+    int together = plan->turns ? 1 : plan->consumers;
+    if (!wgmma_is_promoted(plan)) return all;
+    return model_most(all, (all + units * c->promote) / together);
+}
+
 /* A stage of a tile: multiplied, or waited for. All stages but the one at hand are on their way. */
 static double stage_of(const wgmma_plan *plan, const gemm_costs *c, double beside) {
-    double columns = model_most(plan->tile_n, A_BOUND);
-    double products = plan->tile_m * columns / UNIT * c->product;
+    double products = products_of(plan, c);
     double waiting = c->latency / (plan->stages > 1 ? plan->stages - 1 : 1),
            filling = (double)wgmma_stage_bytes(plan) / THOUSAND * c->fill;
     return model_most(products * beside, model_most(waiting, filling * beside));

@@ -42,7 +42,7 @@ void wgmma_begin_result(wgmma_result *r, const wgmma_kernel *g) {
     mc_builder *b = g->b;
     *r = (wgmma_result){.g = g};
     if (!is_direct(g)) begin_store(r);
-    if (wgmma_has_halves(g->plan)) return;
+    if (wgmma_stores_sums(g->plan)) return;
     r->lane = (gemm_result){.b = b,
                             .problem = &g->plan->problem,
                             .store = wgmma_store_run(g->plan),
@@ -62,6 +62,7 @@ void wgmma_begin_result(wgmma_result *r, const wgmma_kernel *g) {
         r->lane.col = b32(b, "c_at_col");
     }
     gemm_begin_result(&r->lane);
+    if (wgmma_has_halves(g->plan)) b32_array(b, "wide_sum", wgmma_result_columns(g->plan) / 2, r->wide);
 }
 
 /* -- A block of 64 rows --------------------------------------------------------------------------------- */
@@ -70,10 +71,15 @@ static int octets(const wgmma_result *r) { return wgmma_result_columns(r->g->pla
 
 static void make_rows(wgmma_result *r, const mc_reg *sums, mc_reg row, int offset, mc_reg column) {
     mc_builder *b = r->g->b;
+    bool halves = wgmma_has_halves(r->g->plan);
     note(b, "what the output makes of the sums");
     if (r->lane.col.id) EMIT(b, add_s32, r->lane.col, column, r->pair);
     gemm_place_rows(&r->lane, row, offset);
-    for (int i = 0; i < octets(r); i++) gemm_make_octet(&r->lane, &sums[i * OCTET_SUMS], i * RESULT_OCTET);
+    for (int i = 0; i < octets(r); i++) {
+        if (halves) gemm_widen_sums(b, &sums[i * RESULT_ROWS], &r->wide[i * OCTET_SUMS]);
+        gemm_make_octet(&r->lane, halves ? &r->wide[i * OCTET_SUMS] : &sums[i * OCTET_SUMS],
+                        i * RESULT_OCTET);
+    }
 }
 
 /* The registers that have two elements each, of those that have sums. */
@@ -83,10 +89,11 @@ static void take_pairs(const mc_reg *sums, int count, mc_reg *pairs) {
 
 void wgmma_store_result(wgmma_result *r, const mc_reg *sums, mc_reg row, int offset, mc_reg column) {
     mc_reg pairs[WGMMA_SUMS / RESULT_RUN];
-    bool halves = wgmma_has_halves(r->g->plan);
-    if (!halves) make_rows(r, sums, row, offset, column);
+    bool as_they_are = wgmma_stores_sums(r->g->plan);
+    if (!as_they_are) make_rows(r, sums, row, offset, column);
     if (is_direct(r->g)) return;
-    if (!halves && r->store.bytes != WORD) {
+    if (!as_they_are && wgmma_has_halves(r->g->plan)) sums = r->wide;
+    if (!as_they_are && r->store.bytes != WORD) {
         take_pairs(sums, octets(r) * OCTET_SUMS, pairs);
         sums = pairs;
     }

@@ -18,7 +18,8 @@ static int tensor_bytes_of(const wgmma_plan *plan) {
 /* Leaves a form in any case, so that the rest of the plan can be made. */
 static void check_types(const int64_t *point, wgmma_plan *plan, mc_complaints *complaints) {
     const gemm_problem *p = &plan->problem;
-    plan->form = wgmma_form_of(p->lhs.name, p->rhs.name, p->lhs.integer ? "s32" : "f32");
+    const char *sums = p->lhs.integer ? "s32" : p->sums == GEMM_HALVES ? "f16" : "f32";
+    plan->form = wgmma_form_of(p->lhs.name, p->rhs.name, sums);
     if (!plan->form)
         complain(complaints, F_LHS, "wgmma does not multiply \"%s\" by \"%s\"", p->lhs.name, p->rhs.name);
     else if (strcmp(p->lhs.name, "tf32") == 0)
@@ -46,14 +47,18 @@ static void check_tile(wgmma_plan *plan, mc_complaints *complaints) {
     /* of the registers that sums leave, a thread needs some */
     enum { OTHERS = 60 };
     int share = roles_shares(plan->consumers).consumer, most = share ? share : roles_shares(1).launch;
-    if (blocks * plan->tile_n / 2 > most - OTHERS)
-        complain(complaints, F_TILE_N, "%d x %d sums a consumer: too many for %d registers a thread",
-                 blocks * WARPGROUP_ROWS, plan->tile_n, most);
+    int sums = blocks * plan->tile_n / 2 * (wgmma_is_promoted(plan) ? 2 : 1);
+    if (sums > most - OTHERS)
+        complain(complaints, F_TILE_N, "%d x %d sums a consumer%s: too many for %d registers a thread",
+                 blocks * WARPGROUP_ROWS, plan->tile_n, wgmma_is_promoted(plan) ? ", and their totals" : "",
+                 most);
 }
 
 static void check_split(wgmma_plan *plan, mc_complaints *complaints) {
     if (wgmma_is_split(plan) && plan->turns)
         complain(complaints, F_SPLIT, "%d: consumers that take turns have no parts of k", plan->split);
+    else if (wgmma_is_split(plan) && plan->problem.sums == GEMM_HALVES)
+        complain(complaints, F_SPLIT, "%d: parts' sums are added up in f32", plan->split);
     if (plan->turns) plan->split = 1;
 }
 

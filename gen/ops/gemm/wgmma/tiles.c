@@ -32,8 +32,8 @@ int wgmma_stage_bytes(const wgmma_plan *plan) {
 /* Tiles of 64 columns that are not split stay as they were measured: one to a multiprocessor. */
 bool wgmma_is_narrow(const wgmma_plan *plan) {
     enum { FEW_SUMS = 32, MEASURED = 64 };
-    return plan->consumers == 1 && wgmma_blocks(plan) * plan->tile_n / 2 <= FEW_SUMS &&
-           (wgmma_is_split(plan) || plan->tile_n < MEASURED);
+    int sums = wgmma_blocks(plan) * plan->tile_n / 2 * (wgmma_is_promoted(plan) ? 2 : 1);
+    return plan->consumers == 1 && sums <= FEW_SUMS && (wgmma_is_split(plan) || plan->tile_n < MEASURED);
 }
 
 /* -- Split -------------------------------------------------------------------------------------------- */
@@ -88,6 +88,12 @@ int wgmma_slot_bytes(const wgmma_plan *plan) {
 int wgmma_shared_bytes(const wgmma_plan *plan) { return other_bytes(plan) + wgmma_slot_bytes(plan); }
 
 bool wgmma_has_halves(const wgmma_plan *plan) { return strcmp(plan->form->sums, "f16") == 0; }
+
+bool wgmma_stores_sums(const wgmma_plan *plan) {
+    const out_kind *o = &plan->problem.output;
+    bool plain = o->element == OUT_F16 && !o->scale && !o->bias && !o->act && !o->b_scale && !o->residual;
+    return plain && wgmma_has_halves(plan) && plan->store == STORE_TENSOR;
+}
 
 tile_schedule wgmma_schedule(const wgmma_kernel *g, mc_reg turn) {
     const wgmma_plan *plan = g->plan;

@@ -48,6 +48,7 @@ int wgmma_parts_bytes(const wgmma_plan *plan);
 int wgmma_shared_bytes(const wgmma_plan *plan);
 static inline int wgmma_consumer_warps(const wgmma_plan *plan) { return plan->consumers * WARPGROUP_WARPS; }
 static inline bool wgmma_is_split(const wgmma_plan *plan) { return plan->split > 1; }
+static inline bool wgmma_is_promoted(const wgmma_plan *plan) { return plan->problem.sums == GEMM_PROMOTED; }
 /* Blocks of 64 rows that a consumer has. */
 static inline int wgmma_blocks(const wgmma_plan *plan) {
     return plan->tile_m / WARPGROUP_ROWS / (plan->turns ? 1 : plan->consumers);
@@ -64,8 +65,9 @@ int wgmma_result_columns(const wgmma_plan *plan);
 static inline int wgmma_store_run(const wgmma_plan *plan) {
     return plan->store == STORE_SINGLE ? 1 : RESULT_RUN;
 }
-/* Whether a register of sums has two f16. */
+/* Whether a register of sums has two f16; and whether these are C as they are. */
 bool wgmma_has_halves(const wgmma_plan *plan);
+bool wgmma_stores_sums(const wgmma_plan *plan);
 
 /* -- The kernel --------------------------------------------------------------------------------------- */
 
@@ -96,7 +98,8 @@ typedef struct wgmma_result {
     const wgmma_kernel *g;
     tile_store store; /* of tensor copies */
     gemm_result lane;
-    mc_reg pair; /* the lane's first column of 8 */
+    mc_reg pair;             /* the lane's first column of 8 */
+    mc_reg wide[WGMMA_SUMS]; /* sums of f16 in f32 */
 } wgmma_result;
 
 void wgmma_begin_result(wgmma_result *r, const wgmma_kernel *g);
