@@ -36,14 +36,15 @@ static float value_of(const mc_args *args, const operand_row *operand) {
     return operand->argument == offsetof(mc_args, scale) ? args->scale_value : 0;
 }
 
-static mc_status check_list(const plan_launch *plan, const mc_args *args, mc_diag *diag) {
+static mc_status check_list(const mc_plan *plan, const mc_args *args, mc_diag *diag) {
+    const mc_operator *o = operator_of(plan->problem.op);
     if (args->list_count > 0 && args->list == NULL)
         return mc_fail(diag, MC_USAGE, "list_count is %zu, and list NULL", args->list_count);
     for (size_t i = 0; i < args->list_count; i++)
-        if (args->list[i].name == NULL || operator_operand(plan->operator, args->list[i].name) < 0)
+        if (args->list[i].name == NULL || operator_operand(o, args->list[i].name) < 0)
             return mc_fail(diag, MC_USAGE, "list[%zu] is '%s', which is no operand of %s %s", i,
-                           args->list[i].name != NULL ? args->list[i].name : "NULL",
-                           operator_article(plan->operator), plan->operator->title);
+                           args->list[i].name != NULL ? args->list[i].name : "NULL", operator_article(o),
+                           o->title);
     return MC_OK;
 }
 
@@ -163,7 +164,7 @@ mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address worksp
     if (plan->kernel == NULL) return MC_OK; /* C has no elements */
     execution x;
     x.plan = plan, x.args = args, x.workspace = workspace, x.launch = plan->launch.launch;
-    mc_status status = check_list(&plan->launch, args, diag);
+    mc_status status = check_list(plan, args, diag);
     if (status == MC_OK) status = put_addresses(&x, diag);
     if (status == MC_OK) status = check_workspace(plan, workspace, diag);
     if (status != MC_OK) return status;
