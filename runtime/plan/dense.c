@@ -67,13 +67,14 @@ static side_time time_of(const mc_context *context, const plan_problem *problem,
                        chosen->origin == MC_ORIGIN_MEASURED ? chosen->microseconds : 0};
 }
 
-/* With the transpose ahead. */
+/* With the transpose ahead. It is seldom measured: without a record its estimate, which is small, counts. */
 static side_time time_of_sparse(const mc_plan *plan, const choice *chosen) {
     side_time time = time_of(plan->context, &plan->problem, chosen);
     if (plan->transpose == NULL) return time;
     const side_time ahead = time_of(plan->context, &plan->transpose->problem, &plan->transpose->choice);
+    const double either = ahead.measured > 0 ? ahead.measured : ahead.estimate;
     return (side_time){time.estimate + ahead.estimate,
-                       time.measured > 0 && ahead.measured > 0 ? time.measured + ahead.measured : 0};
+                       time.measured > 0 && isfinite(either) ? time.measured + either : 0};
 }
 
 /* Like is compared with like: what was measured and estimates are not (on the simulator not even the unit
@@ -127,15 +128,22 @@ static mc_status decide(planning *p, choice *chosen, const choice *sparse, mc_di
                dense->measured ? "is" : "should be", dense->measured ? "records" : "estimates");
 }
 
-static mc_status choose_dense(planning *p, const choice *sparse, mc_diag *diag) {
-    choice chosen;
+/* What choose_kernel says, or why there is nothing, after WHAT. */
+static mc_status choose(const planning *p, choice *chosen, const char *what, bool *found, mc_diag *diag) {
     mc_diag *why = mc_diag_create();
-    planning_tune(p);
-    mc_status status = choose_kernel(p->plan->context, p->problem, p->config, p->tuning, &chosen, why);
-    if (status == MC_OK) status = decide(p, &chosen, sparse, diag);
-    else status = say_why(p->plan, "there is no dense kernel for this", why, diag);
+    mc_status status = choose_kernel(p->plan->context, p->problem, p->config, p->tuning, chosen, why);
+    *found = status == MC_OK;
+    if (!*found) status = say_why(p->plan, what, why, diag);
     mc_diag_destroy(why);
     return status;
+}
+
+static mc_status choose_dense(planning *p, const choice *sparse, mc_diag *diag) {
+    choice chosen;
+    bool found;
+    planning_tune(p);
+    mc_status status = choose(p, &chosen, "there is no dense kernel for this", &found, diag);
+    return found ? decide(p, &chosen, sparse, diag) : status;
 }
 
 static void log_dense(const mc_plan *plan) {
@@ -149,12 +157,12 @@ mc_status plan_take_dense(const planning *sparse, mc_diag *diag) {
     mc_plan *plan = sparse->plan;
     planning p = *sparse;
     choice chosen;
+    bool found;
     if (!plan->dense.is_there) return MC_OK;
+    mc_status status = choose(sparse, &chosen, "no sparse kernel was found to compare with", &found, diag);
+    if (!found) return status; /* the plan fails, or takes a default */
     p.problem = &plan->dense.problem;
-    /* Without a sparse kernel there is nothing to fall back from: the plan says why there is none. */
-    if (choose_kernel(plan->context, &plan->problem, p.config, p.tuning, &chosen, NULL) != MC_OK)
-        return MC_OK;
-    mc_status status = choose_dense(&p, &chosen, diag);
+    status = choose_dense(&p, &chosen, diag);
     choice_free(&chosen);
     planning_end(&p);
     if (status == MC_OK) log_dense(plan);

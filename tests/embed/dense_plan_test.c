@@ -261,6 +261,39 @@ static void test_values(void) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) try_values(&kinds[i]);
 }
 
+/* Of a matrix that has its pattern and values on the device. */
+static void test_device_matrix(void) {
+    static const product_kind kind = {"a matrix from device memory", MC_F16, FULL(8),
+                                      .config = CONFIG(TOKENS, .b = MC_F16, .c = MC_F32)};
+    product p;
+    if (product_open(&p, context, &kind, 5)) {
+        mc_dense all = densified(&p.host);
+        mc_device_dense_config of = {
+            .size = sizeof of, .type = all.type, .vec = 8, .rows = all.rows, .cols = all.cols};
+        const size_t bytes = (size_t)mc_type_size(all.type, all.rows * all.cols);
+        mc_matrix_destroy(p.matrix);
+        p.matrix = NULL;
+        (void)worked("memory", mc_memory_create(context, bytes, &of.data, diag));
+        (void)worked("memory", mc_memory_write(context, of.data, all.data, bytes, diag));
+        (void)worked("matrix", mc_matrix_from_device_dense(context, &of, NULL, &p.matrix, diag));
+        mc_memory_destroy(context, of.data);
+        mc_dense_free(&all);
+        p.config.matrix = p.matrix;
+        if (product_plan(&p)) {
+            check_said(&p, true, "gemm");
+            product_check(&p);
+            mc_vsparse_fill(&p.host, MC_VALUES_FULL, 78, NULL);
+            set_from_device(&p, MC_FROM_ROWS);
+            product_check(&p);
+            mc_vsparse_fill(&p.host, MC_VALUES_FULL, 79, NULL);
+            (void)worked("set", mc_matrix_set_values(p.matrix, p.host.values, NULL, diag));
+            product_check(&p);
+            check_read(&p);
+        }
+    }
+    product_close(&p);
+}
+
 /* -- Operands and what executions refuse are the sparse plan's */
 
 static void test_operands(void) {
@@ -409,6 +442,7 @@ int main(int argc, char **argv) {
         test_order();
         test_two_of_four();
         test_values();
+        test_device_matrix();
         test_operands();
         test_refused();
         test_specs();

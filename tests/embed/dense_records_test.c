@@ -84,6 +84,27 @@ static void run_recorded(const recorded *r) {
     product_close(&p);
 }
 
+/* A policy that tunes measures both. */
+static void test_tuned(void) {
+    static const product_kind kind = {"tuned",
+                                      MC_S8,
+                                      .vec = 8,
+                                      .row_blocks = 2,
+                                      .cols = 64,
+                                      .sparsity = 0.3,
+                                      .config = CONFIG(8, BY_COLUMNS, .c = MC_S32, .tuning = MC_TUNING_TUNE)};
+    product p;
+    if (product_open(&p, context, &kind, 7) && product_plan(&p)) {
+        const mc_plan_info info = info_of(p.plan);
+        CHECK(info.dense_measured && info.origin == MC_ORIGIN_MEASURED, "%s: %s", info.dense_reason,
+              info.reason);
+        CHECK(info.dense == (info.dense_microseconds < info.sparse_microseconds), "%g and %g",
+              info.dense_microseconds, info.sparse_microseconds);
+        product_check(&p);
+    }
+    product_close(&p);
+}
+
 /* -- Captured: By records: estimates are of a GPU of two multiprocessors. */
 static bool plan_dense_one(product *p) {
     plan_problem sparse, dense;
@@ -156,6 +177,7 @@ int main(int argc, char **argv) {
     diag = mc_diag_create();
     if (worked("context", mc_context_create(&config, &context, diag))) {
         if (argc > 1) test_graph();
+        else test_tuned();
         for (size_t i = 0; argc == 1 && i < sizeof records / sizeof *records; i++) run_recorded(&records[i]);
     }
     mc_context_destroy(context);
