@@ -417,7 +417,7 @@ typedef struct mc_plan_config {
     /* gemm: how A lies; lda is at least m where it is COLUMN. As with b_major each execution then launches
        two kernels, of which the first writes A's rows into the workspace */
     mc_major a_major;
-    mc_dense_policy dense; /* SpMM, gemm24 */
+    mc_dense_policy dense; /* SpMM, gemm24; mc_tune measures the sparse kernels alone, whatever it is */
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no

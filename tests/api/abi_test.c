@@ -175,6 +175,8 @@ static const struct {
     IS(MC_ORDER_BCRS, 0),
     IS(MC_ORDER_SRBCRS16, 16),
     IS(MC_ORDER_SRBCRS32, 32),
+    IS(MC_DENSE_NEVER, 0),
+    IS(MC_DENSE_IF_FASTER, 1),
     IS(MC_PER_NONE, 0),
     IS(MC_PER_TENSOR, 1),
     IS(MC_PER_ROW, 2),
