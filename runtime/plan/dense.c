@@ -59,12 +59,12 @@ static double estimate(const mc_context *context, const plan_problem *problem, c
 /* What a side takes. */
 typedef struct side_time {
     double estimate; /* INFINITY: not known */
-    double measured; /* 0: there is no record of this very problem */
+    double measured; /* 0: there is no record of this very problem, with warm operands */
 } side_time;
 
 static side_time time_of(const mc_context *context, const plan_problem *problem, const choice *chosen) {
-    return (side_time){estimate(context, problem, chosen->fields),
-                       chosen->origin == MC_ORIGIN_MEASURED ? chosen->microseconds : 0};
+    const bool measured = chosen->origin == MC_ORIGIN_MEASURED && !chosen->cold;
+    return (side_time){estimate(context, problem, chosen->fields), measured ? chosen->microseconds : 0};
 }
 
 /* With the transpose ahead. It is seldom measured: without a record its estimate, which is small, counts. */
