@@ -104,6 +104,9 @@ typedef struct mc_operator {
        may take it (mc_dense_policy). What both have, members and operands, has one name. NULL: none */
     struct {
         const char *by, *operand;
+        /* Of a C by columns its transpose is computed, B^T A^T: the matrix is then the operand `turned`, and
+           what has that name here is `operand`. NULL: it is not */
+        const char *turned;
     } dense;
     /* The size that no matrix gives, which tuning and mcbench vary; `batch`, always 1: there is none */
     problem_member size;

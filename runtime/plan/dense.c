@@ -89,17 +89,23 @@ static bool compare(plan_dense *dense, side_time of_dense, side_time of_sparse) 
 
 /* -- Taking it */
 
-mc_status plan_check_promise(const mc_plan *plan, mc_diag *diag) {
-    const plan_launch *launch = &plan->launch;
+/* What operand I of the dense kernel is aligned to: tensor maps take no less than theirs. */
+static unsigned wanted_align(const plan_launch *launch, size_t i) {
+    for (size_t map = 0; map < launch->map_count; map++)
+        if (launch->maps[map].argument == (int)i) return MC_TENSOR_MAP_ALIGN;
+    return launch->arguments[i].align;
+}
+
+mc_status plan_join_dense(mc_plan *plan, mc_diag *diag) {
+    plan_launch *launch = &plan->launch;
     for (size_t i = 0; i < launch->operator->operand_count; i++) {
         const operand_row *operand = &launch->operator->operands[i];
-        unsigned wanted = launch->arguments[i].align;
-        if (operand->kind != OPERAND_DENSE || !launch->arguments[i].wanted) continue;
-        for (size_t map = 0; map < launch->map_count; map++)
-            if (launch->maps[map].argument == (int)i) wanted = MC_TENSOR_MAP_ALIGN;
-        if (wanted > plan->problem.align)
+        struct plan_argument *argument = &launch->arguments[i];
+        argument->from = densified_from(&plan->dense.posed, operand->name);
+        if (operand->kind != OPERAND_DENSE || !argument->wanted) continue;
+        if (wanted_align(launch, i) > plan->problem.align)
             return mc_fail(diag, MC_CANNOT, "%s wants to lie at a multiple of %u bytes, align promises %u",
-                           operand->name, wanted, plan->problem.align);
+                           argument->from->name, wanted_align(launch, i), plan->problem.align);
     }
     return MC_OK;
 }

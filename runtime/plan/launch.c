@@ -50,7 +50,8 @@ static void describe_argument(const plan_problem *problem, const mc_contract *co
     int slot = find_slot(contract, operand->name, MC_PARAM_ARRAY);
     unsigned align = operand->kind == OPERAND_FACTOR ? 1 : problem->align;
     if (slot != PLAN_NONE && contract->params[slot].align > align) align = contract->params[slot].align;
-    *argument = (struct plan_argument){.wanted = is_wanted(problem, operand),
+    *argument = (struct plan_argument){.from = operand,
+                                       .wanted = is_wanted(problem, operand),
                                        .slot = slot,
                                        .align = align,
                                        .value_slot = find_slot(contract, operand->name, MC_PARAM_SCALAR)};

@@ -40,11 +40,13 @@ static mc_status measure(const mc_plan *plan, size_t index, mc_operand_info *inf
     return status;
 }
 
-/* A dense kernel has the operand at an index of its own operator's; NONE: there is none. */
+/* What the launch has as OPERAND, which a dense kernel may call otherwise; NONE: nothing. */
 static const struct plan_argument *argument_of(const mc_plan *plan, const operand_row *operand,
                                                const struct plan_argument *none) {
-    const int at = plan->kernel != NULL ? operator_operand(plan->launch.operator, operand->name) : -1;
-    return at < 0 ? none : &plan->launch.arguments[at];
+    const plan_launch *launch = &plan->launch;
+    for (size_t i = 0; plan->kernel != NULL && i < launch->operator->operand_count; i++)
+        if (launch->arguments[i].from == operand) return &launch->arguments[i];
+    return none;
 }
 
 mc_status mc_plan_get_operand(const mc_plan *plan, size_t index, mc_operand_info *info, mc_diag *diag) {

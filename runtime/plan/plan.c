@@ -23,7 +23,7 @@ static void drop_kernel(mc_plan *plan) {
 
 /* The operand of the problem's operator that is the matrix with its zeros; NULL: there is none. */
 static const char *matrix_operand(const planning *p) {
-    return p->problem == &p->plan->dense.problem ? operator_of(p->plan->problem.op)->dense.operand : NULL;
+    return p->problem == &p->plan->dense.problem ? densified_operand(&p->plan->dense.posed) : NULL;
 }
 
 static mc_status ready_kernel(const planning *p, const char *fields, mc_diag *diag) {
@@ -37,7 +37,7 @@ static mc_status ready_kernel(const planning *p, const char *fields, mc_diag *di
     if (status == MC_OK)
         status =
             plan_launch_make(plan->context, p->problem, kernel, plan->packing, matrix, &plan->launch, diag);
-    if (status == MC_OK && matrix != NULL) status = plan_check_promise(plan, diag);
+    if (status == MC_OK && matrix != NULL) status = plan_join_dense(plan, diag);
     if (status == MC_OK) status = mc_module_prepare(plan->kernel->module, &plan->launch.launch, diag);
     if (status != MC_OK) drop_kernel(plan);
     return status;

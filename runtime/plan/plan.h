@@ -20,10 +20,11 @@ typedef struct plan_launch {
     const mc_operator *operator;
     /* What an execution brings, at the operand's index in the operator's list */
     struct plan_argument {
-        bool wanted;    /* the kernel wants its address */
-        int slot;       /* the parameter that takes it, or NONE: not read, or only through the map */
-        unsigned align; /* a power of 2 that it must be a multiple of */
-        int value_slot; /* the parameter that takes a factor by value, or NONE */
+        const operand_row *from; /* of the plan's problem, by which executions bring it; NULL: none do */
+        bool wanted;             /* the kernel wants its address */
+        int slot;                /* the parameter that takes it, or NONE: not read, or only through the map */
+        unsigned align;          /* a power of 2 that it must be a multiple of */
+        int value_slot;          /* the parameter that takes a factor by value, or NONE */
     } arguments[MAX_OPERANDS];
     struct plan_map {
         int slot;         /* the parameter that takes it */
@@ -96,9 +97,9 @@ void planning_end(planning *p);
 
 /* Looks for the dense problem of a plan's that CONFIG wants it of, before an operand is transposed. */
 mc_status plan_pose_dense(mc_plan *plan, const mc_plan_config *config, mc_diag *diag);
-/* Executions bring operands as they promised the sparse kernel to: MC_CANNOT where PLAN's dense one, whose
-   launch is made, wants more. */
-mc_status plan_check_promise(const mc_plan *plan, mc_diag *diag);
+/* Executions bring a dense kernel its operands as those of PLAN's problem, and as they promised the sparse
+   kernel to: MC_CANNOT where it, whose launch is made, wants more. */
+mc_status plan_join_dense(mc_plan *plan, mc_diag *diag);
 /* Takes a dense kernel, if there is one, and it should be faster than the sparse ones, of which none is
    there yet. What cannot be had is said in the plan's reason. The context is current. */
 mc_status plan_take_dense(const planning *sparse, mc_diag *diag);

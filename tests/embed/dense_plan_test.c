@@ -89,7 +89,7 @@ static const row unlike[] = {
     {{"C by columns", MC_F16, FULL(8),
       .config = CONFIG(TOKENS, .b = MC_F16, .c = MC_F16, .c_major = MC_MAJOR_COLUMN)},
      false,
-     "there is no dense product of this: c_major is set, which a gemm has not"},
+     "there is no dense product of this: c lies by columns, and b by rows"},
     {{"a batch", MC_F16, FULL(8), .config = CONFIG(TOKENS, .b = MC_F16, .c = MC_F16, .batch = 2)},
      false,
      "there is no dense product of this: batch is set, which a gemm has not"},
