@@ -6,8 +6,9 @@
 #include "problem/problem.h"
 
 /* Makes DENSE of PROBLEM, as a configuration has it: no operand is transposed yet. The matrix's rows begin at
-   multiples of 16 bytes. Where C lies by columns DENSE is the problem of its transpose, in rows. MC_CANNOT, and why, where there is no such problem; MC_USAGE and MC_CANNOT as
-   plan_problem_of where the dense operator has not these types or this output. */
+   multiples of 16 bytes. Where C lies by columns DENSE is the problem of its transpose, in rows. MC_CANNOT,
+   and why, where there is no such problem; MC_USAGE and MC_CANNOT as plan_problem_of where the dense operator
+   has not these types or this output. */
 MC_API mc_status plan_problem_densify(const plan_problem *problem, plan_problem *dense, mc_diag *diag);
 
 /* Of the dense operator's operands, the one that the matrix of PROBLEM is. */
