@@ -165,7 +165,7 @@ static const struct phase {
     {"plan, the choice cached", do_warm_plan, MC_CACHE_READ_WRITE, 60},
     {"plan, all of it cached", do_cold_plan, MC_CACHE_READ_WRITE, 60},
     {"plan, B by columns", do_transposed_plan, MC_CACHE_OFF, 30},
-    {"plan, never slower than dense", do_dense_plan, MC_CACHE_OFF, 30},
+    {"plan, never slower than dense", do_dense_plan, MC_CACHE_OFF, 10},
     {"execution", do_execute, MC_CACHE_OFF, 60},
     {"new values", do_values, MC_CACHE_OFF, 60},
     {"tuning", do_tuning, MC_CACHE_READ_WRITE, 6},
