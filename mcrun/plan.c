@@ -17,6 +17,7 @@ typedef struct plan_options {
     tune_options problem;
     const char *ptx_file;
     int b_major; /* mc_major, from 1; 0: not given */
+    int dense;   /* mc_dense_policy, from 1; 0: not given */
 } plan_options;
 
 static const cmd_option plan_table[] = {
@@ -24,6 +25,8 @@ static const cmd_option plan_table[] = {
      "write the kernel's PTX here, without a transpose's; the problem has to be one"},
     {"b-major", 0, OPTION_CHOICE, offsetof(plan_options, b_major), "row|column", 0, 0,
      "SpMM: how B lies; column: token by token, which a kernel transposes first (row)"},
+    {"dense", 0, OPTION_CHOICE, offsetof(plan_options, dense), "never|if-faster", 0, 0,
+     "SpMM, gemm24: if-faster: a dense kernel and the matrix with its zeros where that is faster (never)"},
 };
 
 typedef struct planner {
@@ -43,6 +46,7 @@ typedef struct planned {
     plan_problem problem;
     mc_plan_info info;
     size_t workspace;
+    int64_t packed_bytes;    /* of the matrix, as the sparse kernel reads it; with --dense if-faster */
     const mc_kernel *kernel; /* NULL: C has no elements, and needs none */
     json_t *facts;           /* what mcgen --describe --json says of the kernel */
 } planned;
@@ -63,6 +67,24 @@ static json_int_t fact(const planned *p, const char *name) {
     return json_integer_value(json_object_get(json_object_get(p->facts, "facts"), name));
 }
 
+static bool wants_dense(const planner *t) { return t->options->dense - 1 == MC_DENSE_IF_FASTER; }
+static const char *basis_of(const planned *p) { return p->info.dense_measured ? "measured" : "estimate"; }
+
+/* The sides of the comparison that --dense asks for. */
+static void print_dense(const planner *t, const planned *p) {
+    const bool counted = t->device.capability == 0 && p->info.dense_measured;
+    if (!wants_dense(t)) return;
+    printf("dense      %s: %s\n", p->info.dense ? "taken" : "not taken", shown(p->info.dense_reason).text);
+    if (p->info.dense_microseconds > 0)
+        printf("           %s: dense %s, sparse %s%s\n", basis_of(p),
+               cost_text(p->info.dense_microseconds, counted, 2).text,
+               cost_text(p->info.sparse_microseconds, counted, 2).text,
+               t->device.capability == 0 && !counted ? " on a GPU" : "");
+    if (p->info.dense_bytes > 0)
+        printf("memory     %" PRId64 " bytes for the matrix with its zeros, %" PRId64 " packed\n",
+               p->info.dense_bytes, p->packed_bytes);
+}
+
 static void print_kernel(const planner *t, const planned *p) {
     const mc_contract *c = mc_kernel_contract(p->kernel);
     printf("kernel     %016" PRIx64 "  of %s\nwhy        %s: %s\n", p->info.hash, shown(p->info.spec).text,
@@ -76,6 +98,7 @@ static void print_kernel(const planner *t, const planned *p) {
            c->block[0] * c->block[1] * c->block[2], c->shared_static + c->shared_dynamic,
            fact(p, "register_estimate"));
     printf("fields     %s\n", shown(p->info.fields).text);
+    print_dense(t, p);
     if (p->info.transpose_fields[0] == '\0') return;
     printf("transpose  %s\n", shown(p->info.transpose_fields).text);
     if (p->info.transpose_microseconds > 0)
@@ -112,6 +135,20 @@ static bool put_transpose(const planned *p, json_t *json) {
            json_object_set_new(json, "workspace_bytes", json_integer((json_int_t)p->workspace)) == 0;
 }
 
+static bool put_dense(const planner *t, const planned *p, json_t *json) {
+    const bool counted = t->device.capability == 0 && p->info.dense_measured;
+    json_t *dense = json_pack("{s:b, s:o, s:I, s:I}", "taken", p->info.dense, "reason",
+                              shown_json(p->info.dense_reason), "dense_bytes",
+                              (json_int_t)p->info.dense_bytes, "packed_bytes", (json_int_t)p->packed_bytes);
+    char name[32];
+    bool whole = dense != NULL;
+    snprintf(name, sizeof name, "dense_%s", basis_of(p));
+    whole = whole && cost_put(dense, name, p->info.dense_microseconds, counted);
+    snprintf(name, sizeof name, "sparse_%s", basis_of(p));
+    whole = whole && cost_put(dense, name, p->info.sparse_microseconds, counted);
+    return json_object_set_new(json, "dense", dense) == 0 && whole;
+}
+
 static bool put_kernel(const planner *t, const planned *p, json_t *json) {
     char hash[17];
     const mc_contract *c = mc_kernel_contract(p->kernel);
@@ -126,6 +163,7 @@ static bool put_kernel(const planner *t, const planned *p, json_t *json) {
     if (p->info.origin == MC_ORIGIN_NEAR)
         whole &= json_object_set_new(json, "distance", json_real(p->info.distance)) == 0;
     if (p->info.transpose_fields[0] != '\0') whole &= put_transpose(p, json);
+    if (wants_dense(t)) whole &= put_dense(t, p, json);
     return whole && cost_put(json, is_measured(p) ? "measured" : "estimate", p->info.microseconds,
                              in_instructions(t, p));
 }
@@ -184,6 +222,19 @@ static mc_tuning policy(void) {
     return value != NULL && strcmp(value, "off") == 0 ? MC_TUNING_OFF : MC_TUNING_REPLAY;
 }
 
+/* What the matrix takes on the device for a plan of CONFIG without the policy. */
+static mc_status measure_packed(planner *t, const mc_plan_config *config, int64_t *bytes, mc_diag *diag) {
+    mc_plan_config sparse = *config;
+    mc_matrix_info info = {.size = sizeof info};
+    mc_plan *plan = NULL;
+    sparse.dense = MC_DENSE_NEVER;
+    mc_status status = mc_plan_create(t->context, &sparse, &plan, diag);
+    if (status == MC_OK) status = mc_matrix_get_info(config->matrix, &info, diag);
+    *bytes = info.device_bytes;
+    mc_plan_destroy(plan);
+    return status;
+}
+
 static mc_status plan_problem_at(planner *t, const tune_source *source, int64_t size,
                                  const mc_vsparse *matrix, mc_matrix *handle, mc_diag *diag) {
     mc_plan_config config = tune_problem_at(&t->kind, matrix, handle, size);
@@ -191,7 +242,9 @@ static mc_status plan_problem_at(planner *t, const tune_source *source, int64_t 
     mc_plan *plan = NULL;
     config.tuning = policy();
     if (t->options->b_major != 0) config.b_major = (mc_major)(t->options->b_major - 1);
+    if (t->options->dense != 0) config.dense = (mc_dense_policy)(t->options->dense - 1);
     mc_status status = plan_problem_of(&config, matrix, &p.problem, diag);
+    if (status == MC_OK && wants_dense(t)) status = measure_packed(t, &config, &p.packed_bytes, diag);
     if (status == MC_OK) status = mc_plan_create(t->context, &config, &plan, diag);
     if (status == MC_OK) status = mc_plan_get_info(plan, &p.info, diag);
     p.workspace = mc_plan_workspace(plan);

@@ -345,6 +345,14 @@ typedef enum mc_op {
     MC_OP_GEMM24,
 } mc_op;
 
+/* Whether a plan may compute its product with the matrix's zeros, by a dense kernel (docs/choice.md). NEVER:
+   the usual; the matrix takes no more memory than its vectors do. IF_FASTER: never slower than dense. Where
+   a dense kernel computes the same, reads and writes operands as they lie, and is faster by records, or by
+   estimates where not both have one, the plan has that kernel, and the matrix with its zeros lies on the
+   device. Executions are the same. Sums of floats are added up in another order, and an infinity or NaN of B
+   meets zeros too: their products are NaN. */
+typedef enum mc_dense_policy { MC_DENSE_NEVER, MC_DENSE_IF_FASTER } mc_dense_policy;
+
 /* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;
    plans of other shapes have the same one, or another where that should be faster. */
 typedef enum mc_shapes { MC_SHAPES_FIXED, MC_SHAPES_OPEN } mc_shapes;
@@ -413,7 +421,8 @@ typedef struct mc_plan_config {
     /* gemm: how A lies; lda is at least m where it is COLUMN. As with b_major each execution then launches
        two kernels, of which the first writes A's rows into the workspace */
     mc_major a_major;
-    mc_sum_mode sums; /* gemm, gemm24 */
+    mc_sum_mode sums;      /* gemm, gemm24 */
+    mc_dense_policy dense; /* SpMM, gemm24; mc_tune measures the sparse kernels alone, whatever it is */
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no
@@ -451,6 +460,13 @@ typedef struct mc_plan_info {
        above is of the one that multiplies. "": there is none */
     const char *transpose_fields;
     double transpose_microseconds;
+    /* dense IF_FASTER: whether the kernel above is a dense one, and why, a line for people; what it and the
+       sparse one, with a transpose, should take or, if `dense_measured`, took (0: they were not compared);
+       bytes of the matrix with its zeros, whether it is there or not. Else zeros and "" */
+    bool dense, dense_measured;
+    const char *dense_reason;
+    double dense_microseconds, sparse_microseconds;
+    int64_t dense_bytes;
 } mc_plan_info;
 
 /* Fills INFO, whose size is set. Strings live as long as the plan. */

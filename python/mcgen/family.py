@@ -25,11 +25,12 @@ _COLUMNS, _BY_COLUMNS = 1, 0  # mc_major, mc_layout
 
 class Family:
     """An operator on a matrix, with the members of its problem (mcgen.Problem) but for sizes and batch, which come with
-    the tensors: each new one gets a plan of its own, kept as long as the family. `key` is what ops take."""
+    the tensors: each new one gets a plan of its own, kept as long as the family. `key` is what ops take. `dense`: as a
+    problem has it, for each plan."""
 
-    def __init__(self, op: str, matrix: Matrix | None = None, *, context: Context | None = None,
+    def __init__(self, op: str, matrix: Matrix | None = None, *, context: Context | None = None, dense: str | None = None,
                  **members: str | int | bool) -> None:
-        self.operator, self.matrix, self.members = OPERATORS[op], matrix, members
+        self.operator, self.matrix, self.members, self.dense = OPERATORS[op], matrix, members, dense
         self.context = context or (matrix.context if matrix is not None else shared_context())
         self._known = {} if matrix is None else {self.operator.matrix["rows"]: matrix.rows,
                                                  self.operator.matrix["cols"]: matrix.cols}
@@ -115,7 +116,8 @@ class Family:
         members = dict(zip(self.sizes, sizes[:-1]))
         if sizes[-1]:
             members["batch"] = sizes[-1]
-        return kind(self.operator.name, self.matrix, context=self.context, **{**self.members, **members})
+        return kind(self.operator.name, self.matrix, context=self.context, dense=self.dense,
+                    **{**self.members, **members})
 
     @property
     def plans(self) -> dict[tuple[int, ...], Plan]:

@@ -15,7 +15,9 @@ from .operators import OPERATORS
 
 _info = record("mc_plan_info", ("origin", c_int), ("microseconds", c_double), ("spec", c_char_p), ("fields", c_char_p),
                ("hash", c_uint64), ("jit_log", c_char_p), ("c_elements", c_int64), ("reason", c_char_p),
-               ("distance", c_double), ("transpose_fields", c_char_p), ("transpose_microseconds", c_double))
+               ("distance", c_double), ("transpose_fields", c_char_p), ("transpose_microseconds", c_double),
+               ("dense", c_bool), ("dense_measured", c_bool), ("dense_reason", c_char_p), ("dense_microseconds", c_double),
+               ("sparse_microseconds", c_double), ("dense_bytes", c_int64))
 _operand_info = record("mc_operand_info", ("name", c_char_p), ("in_", c_bool), ("out", c_bool), ("wanted", c_bool),
                        ("by_value", c_bool), ("type", c_int), ("rows", c_int64), ("cols", c_int64), ("ld", c_int64),
                        ("products", c_int64), ("stride", c_int64), ("bytes", c_int64), ("align", c_uint))
@@ -28,6 +30,7 @@ _tune_result = record("mc_tune_result", ("measured", c_size_t), ("wrong", c_size
 _progress = record("mc_tune_progress", ("stage", c_char_p), ("done", c_size_t), ("total", c_size_t), ("best", c_double),
                    ("best_fields", c_char_p), ("seconds", c_double), ("left", c_double))
 
+DENSE = {None: 0, "never": 0, "if-faster": 1}
 ORIGINS = ("measured", "near", "estimated", "default")
 
 
@@ -83,10 +86,12 @@ class _Owned(Handle):
 class Problem(Handle):
     """A problem as mc_plan_config has it: an operator's name, its matrix, and members by their names, with words for
     choices: Problem("spmm", matrix, rhs="f16", out="f16", n=256). A member may be called as in C, too (b, c_order ...).
-    specs: names of shipped specs or paths of others, of which the kernel is then one. tuning: as a context has it."""
+    specs: names of shipped specs or paths of others, of which the kernel is then one. tuning: as a context has it.
+    dense: "never", or "if-faster": never slower than dense, a dense kernel and the matrix with its zeros in memory where
+    that is faster (docs/choice.md)."""
 
     def __init__(self, op: str, matrix: Matrix | None = None, *, context: Context | None = None, specs: Sequence[str] = (),
-                 tuning: str | None = None, **members: str | int | bool) -> None:
+                 tuning: str | None = None, dense: str | None = None, **members: str | int | bool) -> None:
         if op not in OPERATORS:
             raise ValueError(f"there is no operator {op!r}, but {', '.join(OPERATORS)}")
         self.operator, self.matrix = OPERATORS[op], matrix
@@ -99,12 +104,13 @@ class Problem(Handle):
         for name, value in members.items():
             self.operator.member(name).put(whole, value)
         self._specs = (c_char_p * len(specs))(*[str(s).encode() for s in specs]) if specs else None
-        self._put_tail(whole, specs, tuning)
+        self._put_tail(whole, specs, tuning, dense)
         self._bytes = (ctypes.c_char * len(whole)).from_buffer(whole)
 
-    def _put_tail(self, whole, specs, tuning):
+    def _put_tail(self, whole, specs, tuning, dense):
         places = description()["config_places"]
         whole[places["tuning"]:places["tuning"] + 4] = word(TUNINGS, tuning, "tuning").to_bytes(4, "little")
+        whole[places["dense"]:places["dense"] + 4] = word(DENSE, dense, "dense").to_bytes(4, "little")
         if specs:
             address = ctypes.addressof(self._specs)
             whole[places["specs"]:places["specs"] + 8] = address.to_bytes(8, "little")
@@ -168,7 +174,8 @@ class Plan(Problem):
 
     def info(self) -> dict[str, Any]:
         """origin ("measured", "near", "estimated", "default"), microseconds, spec, fields, hash, jit_log, c_elements,
-        reason, distance, and transpose_fields and transpose_microseconds of a B that lies by columns."""
+        reason, distance, transpose_fields and transpose_microseconds of a B that lies by columns, and of dense="if-faster"
+        dense, dense_reason, dense_microseconds, sparse_microseconds, dense_measured, dense_bytes."""
         found = _info()
         mcrt.checked("mc_plan_get_info", c_void_p, c_void_p)(self._handle, byref(found))
         values = contents(found)

@@ -78,6 +78,12 @@ int64_t mc_type_min(mc_type type) { return element_rows[type].least; }
 
 mc_type type_of_elements(mc_type type) { return element_rows[type].kind >= ELEMENT_ROUNDED ? MC_F32 : type; }
 
+int64_t type_leading(mc_type type, int64_t cols) {
+    const int64_t bytes = (int64_t)mc_type_bytes(type),
+                  unit = bytes > 0 ? LEADING_BYTES / bytes : 2 * LEADING_BYTES;
+    return (cols + unit - 1) / unit * unit;
+}
+
 bool type_fills_bytes(mc_type type) {
     const element_row *row = &element_rows[type];
     return row->bytes == 0 || 8 * row->bytes == row->bits;

@@ -65,6 +65,9 @@ mc_type type_of_elements(mc_type type);
 static inline bool type_is_wide_real(mc_type type) {
     return element_rows[type].kind == ELEMENT_FLOAT && element_rows[type].bits >= 16;
 }
+/* The least leading dimension of rows of COLS elements that all begin at multiples of 16 bytes. */
+enum { LEADING_BYTES = 16 };
+int64_t type_leading(mc_type type, int64_t cols);
 /* Whether every content of an element's bytes is a value of the type. */
 bool type_fills_bytes(mc_type type);
 /* "s8, u8LASTf32": the types for which WANTED(type, USER) holds. */

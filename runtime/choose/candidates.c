@@ -93,9 +93,9 @@ mc_kernel *candidate_changed(const char *fields, const char *changes) {
 
 mc_kernel *candidate_alone(const char *fields) { return candidate_changed(fields, "overlap="); }
 
-static double estimate_of(const search *s, const mc_kernel *kernel) {
+double candidate_estimate(const mc_kernel *kernel, const candidate_target *target, const mc_problem *shape) {
     mc_kernel *alone = mc_kernel_contract(kernel)->overlap ? candidate_alone(mc_kernel_fields(kernel)) : NULL;
-    double us = mc_kernel_estimate(alone != NULL ? alone : kernel, &s->target->gpu, &s->shape);
+    double us = mc_kernel_estimate(alone != NULL ? alone : kernel, &target->gpu, shape);
     mc_kernel_destroy(alone);
     return us;
 }
@@ -108,7 +108,7 @@ static mc_status add_candidate(search *s, const mc_spec *spec, size_t variant, c
                      .fields = strdup(mc_kernel_fields(kernel)),
                      .tuned = mc_spec_variant_text(spec, variant, false),
                      .hash = mc_kernel_hash(kernel),
-                     .estimate = estimate_of(s, kernel),
+                     .estimate = candidate_estimate(kernel, s->target, &s->shape),
                      .place = s->list->count,
                      .standard = variant == mc_spec_default(spec)};
     s->list->count++;

@@ -51,5 +51,8 @@ mc_kernel *candidate_changed(const char *fields, const char *changes);
    there. So estimates and tuning see it. An outline, which the caller destroys; NULL: there is none, or no
    memory. */
 MC_API mc_kernel *candidate_alone(const char *fields);
+/* Microseconds that KERNEL, which may be an outline, should take on TARGET, alone where it can; INFINITY:
+   there is no model. */
+double candidate_estimate(const mc_kernel *kernel, const candidate_target *target, const mc_problem *shape);
 
 #endif

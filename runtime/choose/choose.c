@@ -108,6 +108,7 @@ static mc_status choose_of(chooser *c, const record *r, const choice *how, bool 
         chosen.spec = (char *)from->spec;
         chosen.reason = reason;
         chosen.microseconds = how->origin == MC_ORIGIN_MEASURED ? from->microseconds : 0;
+        chosen.cold = r->cold;
         mc_status status = set_choice(c, &chosen);
         mc_kernel_destroy(kernel);
         *done = status == MC_OK;

@@ -10,6 +10,7 @@ typedef struct choice {
     mc_origin origin;
     double microseconds; /* measured or estimated; 0: not known */
     double distance;     /* NEAR: from the recorded problem */
+    bool cold;           /* MEASURED: with cold operands, for want of another record */
 } choice;
 
 enum { CHOICE_ORIGINS = MC_ORIGIN_DEFAULT + 1 };

@@ -181,6 +181,7 @@ static mc_status upload(mc_context *context, matrix_packing *packing, mc_diag *d
 
 /* A kernel of its own: that of the plan may be gone when values are replaced. */
 static mc_status keep_kernel(matrix_packing *packing, const mc_kernel *kernel, mc_diag *diag) {
+    if (kernel == NULL) return MC_OK;
     char *text = mc_kernel_save(kernel);
     if (text == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     mc_status status = mc_kernel_restore(text, &packing->kernel, diag);
@@ -191,7 +192,7 @@ static mc_status keep_kernel(matrix_packing *packing, const mc_kernel *kernel, m
 static mc_status pack_on_host(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing *packing,
                               mc_diag *diag) {
     mc_status status = MC_OK;
-    if (mc_kernel_contract(kernel)->array_count > 0) status = matrix_complete(matrix, diag);
+    if (mc_packs(kernel)) status = matrix_complete(matrix, diag);
     if (status == MC_OK) status = mc_pack(kernel, &matrix->host, &packing->host, diag);
     return status == MC_OK ? upload(matrix->context, packing, diag) : status;
 }

@@ -24,7 +24,7 @@ typedef struct matrix_packing {
     char form[MC_PACK_FORM]; /* the form of all kernels that read it */
     mc_packed host;          /* sizes, and where values are packed anew */
     mc_address arrays[MC_MAX_ARRAYS];
-    mc_kernel *kernel; /* a kernel that reads it, without PTX, of its own: for mc_pack_values */
+    mc_kernel *kernel; /* a kernel that reads it, without PTX, of its own: for mc_pack_values. NULL: dense */
     int users;
     /* Once values have come from device memory: where they lie in the packed array, and the ways */
     packed_slots slots; /* without vectors, where `vectors` has them */
@@ -63,8 +63,8 @@ const mc_vsparse *matrix_host(const mc_matrix *matrix);
 void matrix_lock(mc_matrix *matrix);
 void matrix_unlock(mc_matrix *matrix);
 
-/* The packing that KERNEL reads, made if there is none; counts MATRIX's users too. MC_CANNOT as mc_pack.
-   matrix_unpack gives it back. Both between context_enter and context_leave. */
+/* The packing that KERNEL reads (NULL: one of the format dense), made if there is none; counts MATRIX's users
+   too. MC_CANNOT as mc_pack. matrix_unpack gives it back. Both between context_enter and context_leave. */
 mc_status matrix_pack_for(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing **packing,
                           mc_diag *diag);
 void matrix_unpack(mc_matrix *matrix, matrix_packing *packing);

@@ -67,6 +67,12 @@ static void place_vectors(const mc_vsparse *a, vector_place *places) {
             places[v] = (vector_place){(int32_t)(b * a->vec), a->col_idx[v]};
 }
 
+static vector_place place_slot(const mc_matrix *matrix, const packed_slots *slots, int64_t index,
+                               const vector_place *places) {
+    const slot_place at = packed_slot_place(slots, index, matrix->host.vec);
+    return (vector_place){places[at.vector].row + at.row, places[at.vector].column};
+}
+
 static mc_status upload_places(mc_matrix *matrix, const packed_slots *slots, mc_address *address,
                                mc_diag *diag) {
     int64_t count = slot_count(slots);
@@ -76,7 +82,7 @@ static mc_status upload_places(mc_matrix *matrix, const packed_slots *slots, mc_
     if (places == NULL || all == NULL) status = mcrt_no_memory(diag, count, "slots");
     if (status == MC_OK) place_vectors(&matrix->host, places);
     for (int64_t i = 0; i < count && status == MC_OK; i++)
-        all[i] = slots->vectors[i] >= 0 ? places[slots->vectors[i]] : (vector_place){-1, 0};
+        all[i] = slots->vectors[i] >= 0 ? place_slot(matrix, slots, i, places) : (vector_place){-1, 0};
     if (status == MC_OK) status = upload(matrix->context, all, (size_t)count * sizeof *all, address, diag);
     free(places);
     free(all);

@@ -6,47 +6,16 @@
 #include "base/type.h"
 #include "context/matrix.h"
 
-enum { OWN_GROUP = 32 /* vectors of a group: a whole number of words, whatever the values are */ };
-
-/* -- The values, as a packing ------------------------------------------------------------------------- */
-
-/* Values as they are: floats of 32 bits of any kind are not rounded, and of integers the digits lie as bytes
-   of a word do. */
-static mc_status own_code(mc_type type, value_code *code, mc_diag *diag) {
-    const mc_type as_is = mc_type_bits(type) == 32 ? MC_F32 : type;
-    *code = (value_code){.type = as_is, .unit = as_is, .pieces = 1};
-    if (mc_type_is_real(as_is)) return MC_OK;
-    return code_make(type, 0, mc_type_bytes(type) == 0 ? MC_U4 : MC_U8, code, diag);
-}
-
-static void name_pieces(packed_slots *slots) {
-    const int pieces = slots->code.pieces;
-    for (int i = 0; i < slots->period; i++) {
-        int value = i / pieces;
-        slots->pieces[i] = packed_piece(slots, value / slots->vec, value % slots->vec, i % pieces);
-    }
-}
-
-static mc_status own_slots(const mc_vsparse *host, packed_slots *slots, mc_diag *diag) {
-    *slots = (packed_slots){.vec = host->vec, .group = OWN_GROUP};
-    mc_status status = own_code(host->type, &slots->code, diag);
-    slots->period = OWN_GROUP * host->vec * slots->code.pieces;
-    if (status == MC_OK)
-        status = packed_slots_outline("values", (host->vectors + OWN_GROUP - 1) / OWN_GROUP, slots, diag);
-    if (status == MC_OK) name_pieces(slots);
-    return status;
-}
-
 static mc_status make_room(mc_context *context, const mc_vsparse *host, matrix_packing *own, mc_diag *diag) {
     const packed_slots *slots = &own->slots;
-    const int64_t values = slots->groups * OWN_GROUP * host->vec;
+    const int64_t values = slots->groups * SLOTS_PLAIN * host->vec;
     const size_t piece_bytes = (size_t)slots->period * sizeof *slots->pieces;
     own->host.arrays[own->host.array_count++] = (mc_packed_array){slots->array, host->type, values, NULL};
     mc_status status =
         context_alloc(context, (size_t)mc_type_size(host->type, values), &own->arrays[0], diag);
     if (status == MC_OK)
-        status = context_alloc(context, (size_t)(slots->groups * OWN_GROUP) * sizeof(int32_t), &own->vectors,
-                               diag);
+        status = context_alloc(context, (size_t)(slots->groups * SLOTS_PLAIN) * sizeof(int32_t),
+                               &own->vectors, diag);
     if (status == MC_OK) status = context_alloc(context, piece_bytes, &own->pieces, diag);
     if (status == MC_OK)
         status = mc_device_upload(context->device, own->pieces, slots->pieces, piece_bytes, diag);
@@ -56,7 +25,7 @@ static mc_status make_room(mc_context *context, const mc_vsparse *host, matrix_p
 /* The first COUNT slots hold the vector of their number, the others none. */
 static mc_status number_slots(device_work *work, const matrix_packing *own, int64_t count, mc_diag *diag) {
     const mc_binding bindings[] = {
-        {"vectors", (int64_t)own->vectors}, {"count", count}, {"slots", own->slots.groups * OWN_GROUP}};
+        {"vectors", (int64_t)own->vectors}, {"count", count}, {"slots", own->slots.groups * SLOTS_PLAIN}};
     if (own->slots.groups == 0) return MC_OK;
     return work_put_step(work, "number", ANY_VEC, bindings, sizeof bindings / sizeof *bindings, diag);
 }
@@ -99,8 +68,10 @@ mc_status matrix_new_own(device_work *work, mc_vsparse *host, mc_matrix **matrix
     (*matrix)->device_values = true;
     (*matrix)->own = (*matrix)->packings = own;
     status = own != NULL ? make_pattern(*matrix, diag) : mc_fail(diag, MC_NOMEM, "out of memory");
-    if (status == MC_OK) status = own_slots(&(*matrix)->host, &own->slots, diag);
-    if (status == MC_OK) status = make_room(work->context, &(*matrix)->host, own, diag);
+    const mc_vsparse *kept = &(*matrix)->host;
+    if (status == MC_OK)
+        status = packed_slots_plain("values", kept->type, kept->vec, kept->vectors, &own->slots, diag);
+    if (status == MC_OK) status = make_room(work->context, kept, own, diag);
     return status;
 }
 

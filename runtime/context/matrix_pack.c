@@ -53,7 +53,7 @@ mc_status matrix_pack_on_device(mc_matrix *matrix, const mc_kernel *kernel, matr
                                     .row_ptr = host->row_ptr,
                                     .offsets = matrix->offsets,
                                     .columns = matrix->columns};
-    device_packer *pack = find_packer(mc_kernel_contract(kernel)->format);
+    device_packer *pack = kernel != NULL ? find_packer(mc_kernel_contract(kernel)->format) : NULL;
     device_packed packed = {0};
     device_work work;
     if (pack == NULL) return mc_fail(diag, MC_CANNOT, "its format is not made on the device");

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "formats/format.h"
+#include "formats/dense.h"
 
 #define F(name) extern const packed_format format_##name;
 #include "formats/formats.def"
@@ -15,6 +15,7 @@ static const packed_format *const formats[] = {
 };
 
 static mc_status find_format(const mc_kernel *kernel, const packed_format **format, mc_diag *diag) {
+    if (kernel == NULL) return *format = &format_dense, MC_OK;
     const char *name = mc_kernel_contract(kernel)->format;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
         if (strcmp(name, formats[i]->name) == 0) {
@@ -62,15 +63,20 @@ static mc_status choose_format(const mc_kernel *kernel, const host_matrix *a, co
         return mc_fail(diag, MC_CANNOT, "the format %s (%s) is made of %s, the matrix has %s",
                        (*format)->name, (*format)->doc, matrix_kind_text((*format)->kind),
                        matrix_kind_text(a->kind));
+    if (kernel == NULL) return MC_OK;
     if (a->kind == MATRIX_VECTORS) status = check_vectors(kernel, *format, a->vectors, diag);
     if (status == MC_OK) status = check_size(kernel, "m", a->rows, diag);
     return status == MC_OK ? check_size(kernel, (*format)->cols, a->cols, diag) : status;
 }
 
+bool mc_packs(const mc_kernel *kernel) {
+    return kernel == NULL || mc_kernel_contract(kernel)->array_count > 0;
+}
+
 mc_status mc_pack_host(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {
     *packed = (mc_packed){0};
     const packed_format *format = NULL;
-    if (mc_kernel_contract(kernel)->array_count == 0) return MC_OK;
+    if (!mc_packs(kernel)) return MC_OK;
     mc_status status = choose_format(kernel, a, &format, diag);
     return status == MC_OK ? format->pack(kernel, a, packed, diag) : status;
 }
@@ -126,10 +132,9 @@ static void add_field(const mc_kernel *kernel, const char *field, int length, ch
 
 void mc_pack_form(const mc_kernel *kernel, char form[MC_PACK_FORM]) {
     const packed_format *format = NULL;
-    const mc_contract *contract = mc_kernel_contract(kernel);
-    snprintf(form, MC_PACK_FORM, "%s", contract->array_count > 0 ? contract->format : "none");
-    if (contract->array_count == 0) return;
-    if (find_format(kernel, &format, NULL) != MC_OK) return;
+    const char *name = kernel == NULL ? format_dense.name : mc_kernel_contract(kernel)->format;
+    snprintf(form, MC_PACK_FORM, "%s", mc_packs(kernel) ? name : "none");
+    if (!mc_packs(kernel) || find_format(kernel, &format, NULL) != MC_OK) return;
     for (const char *field = format->form; *field;) {
         size_t length = strcspn(field, " ");
         add_field(kernel, field, (int)length, form);

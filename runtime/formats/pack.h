@@ -1,4 +1,6 @@
-/* Packed formats: what kernels read (docs/formats.md). */
+/* Packed formats: what kernels read (docs/formats.md). Functions that take a kernel for the sake of its
+   format take NULL for the format dense (dense.h): mc_packs, mc_pack_fits, mc_pack, mc_pack_host,
+   mc_pack_values, mc_pack_form and mc_pack_slots. */
 #ifndef MCRT_PACK_H
 #define MCRT_PACK_H
 
@@ -22,6 +24,8 @@ MC_API void mc_packed_free(mc_packed *packed);
 MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char *name); /* NULL: none */
 /* MC_CANNOT where mc_pack would refuse A for KERNEL's fields. Of A, what it holds is not read. */
 MC_API mc_status mc_pack_fits(const mc_kernel *kernel, const mc_vsparse *a, mc_diag *diag);
+/* Whether packing for KERNEL makes any array. */
+MC_API bool mc_packs(const mc_kernel *kernel);
 /* Packs A, or the mask of an SDDMM, as the kernel's contract wants it (its format and fields). MC_CANNOT
    where the kernel's fields (vec, fixed m; lhs, fixed k; of an SDDMM fixed n) do not fit it. A kernel that
    reads no packed array gets none, whatever A is. */

@@ -23,9 +23,12 @@ mc_status packed_slots_outline(const char *array, int64_t groups, packed_slots *
 }
 
 mc_status packed_slots_create(const char *array, int64_t groups, packed_slots *slots, mc_diag *diag) {
-    int64_t count = mcrt_product(groups, slots->group);
     mc_status status = packed_slots_outline(array, groups, slots, diag);
-    if (status != MC_OK) return status;
+    return status == MC_OK ? packed_slots_empty(slots, diag) : status;
+}
+
+mc_status packed_slots_empty(packed_slots *slots, mc_diag *diag) {
+    const int64_t count = mcrt_product(slots->groups, slots->group);
     slots->vectors = mcrt_array(count, sizeof *slots->vectors);
     if (slots->vectors == NULL) return mcrt_no_memory(diag, count, "slots");
     for (int64_t i = 0; i < count; i++) slots->vectors[i] = -1;
@@ -34,6 +37,31 @@ mc_status packed_slots_create(const char *array, int64_t groups, packed_slots *s
 
 int16_t packed_piece(const packed_slots *slots, int slot, int row, int digit) {
     return (int16_t)(digit << MC_PIECE_DIGIT_SHIFT | (slot * slots->vec + row));
+}
+
+/* -- Values as they are -------------------------------------------------------------------------------- */
+
+/* Floats of 32 bits of any kind are not rounded, and of integers the digits lie as bytes of a word do. */
+static mc_status plain_code(mc_type type, value_code *code, mc_diag *diag) {
+    const mc_type as_is = mc_type_bits(type) == 32 ? MC_F32 : type;
+    *code = (value_code){.type = as_is, .unit = as_is, .pieces = 1};
+    if (mc_type_is_real(as_is)) return MC_OK;
+    return code_make(type, 0, mc_type_bytes(type) == 0 ? MC_U4 : MC_U8, code, diag);
+}
+
+mc_status packed_slots_plain(const char *array, mc_type type, int vec, int64_t count, packed_slots *slots,
+                             mc_diag *diag) {
+    *slots = (packed_slots){.vec = vec, .group = SLOTS_PLAIN};
+    mc_status status = plain_code(type, &slots->code, diag);
+    const int pieces = slots->code.pieces;
+    slots->period = SLOTS_PLAIN * vec * pieces;
+    if (status == MC_OK)
+        status = packed_slots_outline(array, (count + SLOTS_PLAIN - 1) / SLOTS_PLAIN, slots, diag);
+    for (int i = 0; i < slots->period && status == MC_OK; i++) {
+        const int value = i / pieces;
+        slots->pieces[i] = packed_piece(slots, value / vec, value % vec, i % pieces);
+    }
+    return status;
 }
 
 /* -- A mask's values ---------------------------------------------------------------------------------- */
@@ -90,9 +118,12 @@ static int64_t take_value(const packed_slots *slots, const piece_places *places,
 void packed_slots_take(const packed_slots *slots, const void *packed, mc_vsparse *a) {
     piece_places places;
     find_places(slots, &places);
-    for (int64_t i = 0; i < slots->groups * slots->group; i++)
-        for (int r = 0; r < slots->vec && slots->vectors[i] >= 0; r++)
-            mc_vsparse_set_value(a, slots->vectors[i], r,
+    for (int64_t i = 0; i < slots->groups * slots->group; i++) {
+        if (slots->vectors[i] < 0) continue;
+        const slot_place place = packed_slot_place(slots, i, a->vec);
+        for (int r = 0; r < slots->vec; r++)
+            mc_vsparse_set_value(a, place.vector, place.row + r,
                                  take_value(slots, &places, packed, i / slots->group,
                                             (int)(i % slots->group) * slots->vec + r));
+    }
 }

@@ -100,9 +100,10 @@ static json_t *describe_operator(const mc_operator *o) {
 
 /* Where mc_plan_config has what is no member of a problem. */
 static json_t *describe_places(void) {
-    return json_pack("{sI sI sI}", "tuning", (json_int_t)offsetof(mc_plan_config, tuning), "specs",
+    return json_pack("{sI sI sI sI}", "tuning", (json_int_t)offsetof(mc_plan_config, tuning), "specs",
                      (json_int_t)offsetof(mc_plan_config, specs), "spec_count",
-                     (json_int_t)offsetof(mc_plan_config, spec_count));
+                     (json_int_t)offsetof(mc_plan_config, spec_count), "dense",
+                     (json_int_t)offsetof(mc_plan_config, dense));
 }
 
 static char *describe(void) {

@@ -100,6 +100,14 @@ typedef struct mc_operator {
         const char *argument; /* what mcrun's help calls it: "MATRIX" */
         problem_member type, rows, cols, values_if;
     } matrix;
+    /* The operator that computes the same of the matrix with its zeros, and its operand that this is; plans
+       may take it (mc_dense_policy). What both have, members and operands, has one name. NULL: none */
+    struct {
+        const char *by, *operand;
+        /* Of a C by columns its transpose is computed, B^T A^T: the matrix is then the operand `turned`, and
+           what has that name here is `operand`. NULL: it is not */
+        const char *turned;
+    } dense;
     /* The size that no matrix gives, which tuning and mcbench vary; `batch`, always 1: there is none */
     problem_member size;
     const operand_row *operands;
@@ -107,6 +115,7 @@ typedef struct mc_operator {
     bool estimates;   /* the generator has a model of its kernels' times */
     bool two_of_four; /* its matrix is 2:4 sparse, of vectors of one row */
     bool some_k;      /* its kernels want a k of 1 and more */
+    bool coarse;      /* sums of floats of 8 bits keep 13 bits (docs/gemm.md); others' are in f32 */
     /* With one type on both sides, and nothing else asked for, its output is its first operand transposed: of
        elements of 1, 2 and 4 bytes as integers of that size */
     bool transposes;

@@ -6,7 +6,7 @@
 #define ARGS_FIRST STRUCT_SIZE_TO(mc_args, scale_value)
 
 static mc_status refuse(const plan_launch *plan, size_t argument, mc_address address, mc_diag *diag) {
-    const char *name = plan->operator->operands[argument].name;
+    const char *name = plan->arguments[argument].from->name;
     if (address == 0) return mc_fail(diag, MC_CANNOT, "%s is missing", name);
     return mc_fail(diag, MC_CANNOT, "%s lies at 0x%llx, which is not a multiple of %u bytes", name,
                    (unsigned long long)address, plan->arguments[argument].align);
@@ -36,14 +36,15 @@ static float value_of(const mc_args *args, const operand_row *operand) {
     return operand->argument == offsetof(mc_args, scale) ? args->scale_value : 0;
 }
 
-static mc_status check_list(const plan_launch *plan, const mc_args *args, mc_diag *diag) {
+static mc_status check_list(const mc_plan *plan, const mc_args *args, mc_diag *diag) {
+    const mc_operator *o = operator_of(plan->problem.op);
     if (args->list_count > 0 && args->list == NULL)
         return mc_fail(diag, MC_USAGE, "list_count is %zu, and list NULL", args->list_count);
     for (size_t i = 0; i < args->list_count; i++)
-        if (args->list[i].name == NULL || operator_operand(plan->operator, args->list[i].name) < 0)
+        if (args->list[i].name == NULL || operator_operand(o, args->list[i].name) < 0)
             return mc_fail(diag, MC_USAGE, "list[%zu] is '%s', which is no operand of %s %s", i,
-                           args->list[i].name != NULL ? args->list[i].name : "NULL",
-                           operator_article(plan->operator), plan->operator->title);
+                           args->list[i].name != NULL ? args->list[i].name : "NULL", operator_article(o),
+                           o->title);
     return MC_OK;
 }
 
@@ -60,13 +61,13 @@ typedef struct execution {
 static mc_address place_of(const execution *x, size_t i) {
     const mc_plan *plan = x->plan;
     if (plan->transpose != NULL && (int)i == plan->transposed) return x->workspace;
-    return address_of(x->args, &plan->launch.operator->operands[i]);
+    return address_of(x->args, plan->launch.arguments[i].from);
 }
 
 static void put_value(const plan_launch *plan, const mc_args *args, size_t i, mc_launch *launch) {
-    float value = value_of(args, &plan->operator->operands[i]);
     uint32_t bits;
     if (plan->arguments[i].value_slot < 0) return;
+    float value = value_of(args, plan->arguments[i].from);
     memcpy(&bits, &value, sizeof bits);
     launch->values[plan->arguments[i].value_slot] = bits;
 }
@@ -77,7 +78,7 @@ static mc_status put_addresses(execution *x, mc_diag *diag) {
         const struct plan_argument *argument = &plan->arguments[i];
         put_value(plan, x->args, i, &x->launch);
         if (!argument->wanted) continue;
-        mc_address address = address_of(x->args, &plan->operator->operands[i]);
+        mc_address address = address_of(x->args, argument->from);
         if (address == 0 || (address & (argument->align - 1)) != 0) return refuse(plan, i, address, diag);
         if (argument->slot >= 0) x->launch.values[argument->slot] = place_of(x, i);
     }
@@ -105,7 +106,7 @@ static void put_workspace(execution *x) {
     const plan_launch *launch = &transpose->launch;
     x->transpose = launch->launch;
     x->transpose.values[launch->arguments[0].slot] =
-        address_of(x->args, &plan->launch.operator->operands[plan->transposed]);
+        address_of(x->args, plan->launch.arguments[plan->transposed].from);
     x->transpose.values[launch->arguments[launch->operator->operand_count - 1].slot] = x->workspace;
 }
 
@@ -163,7 +164,7 @@ mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address worksp
     if (plan->kernel == NULL) return MC_OK; /* C has no elements */
     execution x;
     x.plan = plan, x.args = args, x.workspace = workspace, x.launch = plan->launch.launch;
-    mc_status status = check_list(&plan->launch, args, diag);
+    mc_status status = check_list(plan, args, diag);
     if (status == MC_OK) status = put_addresses(&x, diag);
     if (status == MC_OK) status = check_workspace(plan, workspace, diag);
     if (status != MC_OK) return status;

@@ -15,9 +15,10 @@ static void bind_problem(binding_set *set, const mc_operator *o, const plan_prob
         if (operand_is_there(problem, &o->operands[i])) bind_value(set, o->operands[i].name, NOWHERE);
 }
 
-static void bind_packing(binding_set *set, const matrix_packing *packing) {
+static void bind_packing(binding_set *set, const matrix_packing *packing, const char *matrix) {
     static const mc_packed nothing;
     const mc_packed *host = packing != NULL ? &packing->host : &nothing;
+    if (matrix != NULL) bind_value(set, matrix, (int64_t)packing->arrays[0]);
     for (size_t i = 0; i < host->array_count; i++)
         bind_value(set, host->arrays[i].name, (int64_t)packing->arrays[i]);
     bind_value(set, "item_count", mc_sampled_items(host));
@@ -49,7 +50,8 @@ static void describe_argument(const plan_problem *problem, const mc_contract *co
     int slot = find_slot(contract, operand->name, MC_PARAM_ARRAY);
     unsigned align = operand->kind == OPERAND_FACTOR ? 1 : problem->align;
     if (slot != PLAN_NONE && contract->params[slot].align > align) align = contract->params[slot].align;
-    *argument = (struct plan_argument){.wanted = is_wanted(problem, operand),
+    *argument = (struct plan_argument){.from = operand,
+                                       .wanted = is_wanted(problem, operand),
                                        .slot = slot,
                                        .align = align,
                                        .value_slot = find_slot(contract, operand->name, MC_PARAM_SCALAR)};
@@ -85,12 +87,13 @@ static mc_status bind_tensors(const mc_kernel *kernel, binding_set *set, plan_la
 /* -- The whole */
 
 mc_status plan_launch_make(const mc_context *context, const plan_problem *problem, const mc_kernel *kernel,
-                           const matrix_packing *packing, plan_launch *launch, mc_diag *diag) {
+                           const matrix_packing *packing, const char *matrix, plan_launch *launch,
+                           mc_diag *diag) {
     const mc_contract *contract = mc_kernel_contract(kernel);
     binding_set set = {.count = 0};
     *launch = (plan_launch){.operator= operator_of(problem->op)};
+    bind_packing(&set, packing, matrix); /* first: of two bindings of a name the first one counts */
     bind_problem(&set, launch->operator, problem);
-    bind_packing(&set, packing);
     launch->workspace = (struct plan_workspace){mc_workspace_bytes(kernel, problem->batch), PLAN_NONE, 1};
     bind_value(&set, MC_WORKSPACE, NOWHERE);
     int multiprocessors = mc_device_get_info(context->device)->multiprocessors;
@@ -98,6 +101,8 @@ mc_status plan_launch_make(const mc_context *context, const plan_problem *proble
     mc_status status = bind_tensors(kernel, &set, launch, diag);
     if (status != MC_OK) return status;
     status = mc_bind(kernel, set.items, set.count, &launch->launch, diag);
-    if (status == MC_OK) describe_arguments(problem, contract, launch);
-    return status;
+    if (status != MC_OK) return status;
+    describe_arguments(problem, contract, launch);
+    if (matrix != NULL) launch->arguments[operator_operand(launch->operator, matrix)].wanted = false;
+    return MC_OK;
 }

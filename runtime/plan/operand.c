@@ -40,13 +40,21 @@ static mc_status measure(const mc_plan *plan, size_t index, mc_operand_info *inf
     return status;
 }
 
+/* What the launch has as OPERAND, which a dense kernel may call otherwise; NONE: nothing. */
+static const struct plan_argument *argument_of(const mc_plan *plan, const operand_row *operand,
+                                               const struct plan_argument *none) {
+    const plan_launch *launch = &plan->launch;
+    for (size_t i = 0; plan->kernel != NULL && i < launch->operator->operand_count; i++)
+        if (launch->arguments[i].from == operand) return &launch->arguments[i];
+    return none;
+}
+
 mc_status mc_plan_get_operand(const mc_plan *plan, size_t index, mc_operand_info *info, mc_diag *diag) {
     if (plan == NULL) return check_handle(plan, "plan", diag);
     const mc_operator *o = operator_of(plan->problem.op);
     if (index >= o->operand_count) return MC_USAGE;
     const operand_row *operand = &o->operands[index];
-    const struct plan_argument none = {0},
-                               *argument = plan->kernel != NULL ? &plan->launch.arguments[index] : &none;
+    const struct plan_argument none = {0}, *argument = argument_of(plan, operand, &none);
     bool there = operand_is_there(&plan->problem, operand), factor = operand->kind == OPERAND_FACTOR;
     mc_operand_info all = {.name = operand->name,
                            .wanted = argument->wanted,

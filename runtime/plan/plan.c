@@ -6,20 +6,11 @@
 #include "base/clock.h"
 #include "base/fields.h"
 #include "choose/candidates.h"
+#include "problem/densify.h"
 #include "records/record.h"
 #include "tune/tune.h"
 
 #define INFO_FIRST STRUCT_SIZE_TO(mc_plan_info, c_elements)
-
-/* A plan that is being made. */
-typedef struct planning {
-    mc_plan *plan;
-    const mc_plan_config *config;
-    mc_tuning tuning;
-    mc_status failure; /* of the first kernel that could not be had, and why */
-    mc_diag *why;
-    char *tried; /* the last one that could not */
-} planning;
 
 /* -- One kernel */
 
@@ -30,13 +21,23 @@ static void drop_kernel(mc_plan *plan) {
     plan->kernel = NULL;
 }
 
-static mc_status ready_kernel(mc_plan *plan, const char *fields, mc_diag *diag) {
+/* The operand of the problem's operator that is the matrix with its zeros; NULL: there is none. */
+static const char *matrix_operand(const planning *p) {
+    return p->problem == &p->plan->dense.problem ? densified_operand(&p->plan->dense.posed) : NULL;
+}
+
+static mc_status ready_kernel(const planning *p, const char *fields, mc_diag *diag) {
+    mc_plan *plan = p->plan;
+    const char *matrix = matrix_operand(p);
     mc_status status = kernels_obtain(plan->context, fields, &plan->kernel, diag);
     if (status != MC_OK) return status;
     const mc_kernel *kernel = plan->kernel->kernel;
-    if (plan->matrix != NULL) status = matrix_pack_for(plan->matrix, kernel, &plan->packing, diag);
+    if (plan->matrix != NULL)
+        status = matrix_pack_for(plan->matrix, matrix != NULL ? NULL : kernel, &plan->packing, diag);
     if (status == MC_OK)
-        status = plan_launch_make(plan->context, &plan->problem, kernel, plan->packing, &plan->launch, diag);
+        status =
+            plan_launch_make(plan->context, p->problem, kernel, plan->packing, matrix, &plan->launch, diag);
+    if (status == MC_OK && matrix != NULL) status = plan_join_dense(plan, diag);
     if (status == MC_OK) status = mc_module_prepare(plan->kernel->module, &plan->launch.launch, diag);
     if (status != MC_OK) drop_kernel(plan);
     return status;
@@ -55,11 +56,10 @@ static void let_wait(choice *chosen) {
     chosen->fields = fields;
 }
 
-/* The choice becomes the plan's if its kernel can be had. */
-static bool try_choice(planning *p, choice *chosen) {
+bool planning_try(planning *p, choice *chosen) {
     mc_diag *diag = mc_diag_create();
     if (p->config->spec_count == 0) let_wait(chosen);
-    mc_status status = ready_kernel(p->plan, chosen->fields, diag);
+    mc_status status = ready_kernel(p, chosen->fields, diag);
     if (status == MC_OK) {
         p->plan->choice = *chosen;
         mc_diag_destroy(diag);
@@ -85,10 +85,10 @@ static bool try_choice(planning *p, choice *chosen) {
 
 static mc_status try_policy(planning *p, mc_tuning tuning, mc_origin *origin, bool *done, mc_diag *diag) {
     choice chosen;
-    mc_status status = choose_kernel(p->plan->context, &p->plan->problem, p->config, tuning, &chosen, diag);
+    mc_status status = choose_kernel(p->plan->context, p->problem, p->config, tuning, &chosen, diag);
     if (status != MC_OK) return status;
     *origin = chosen.origin;
-    *done = try_choice(p, &chosen);
+    *done = planning_try(p, &chosen);
     return MC_OK;
 }
 
@@ -99,7 +99,8 @@ static bool try_candidate(planning *p, const candidate *next) {
                      .reason = strdup("what was chosen first cannot be had: the default of its spec"),
                      .origin = MC_ORIGIN_DEFAULT,
                      .microseconds = isfinite(next->estimate) ? next->estimate : 0};
-    if (chosen.fields != NULL && chosen.spec != NULL && chosen.reason != NULL) return try_choice(p, &chosen);
+    if (chosen.fields != NULL && chosen.spec != NULL && chosen.reason != NULL)
+        return planning_try(p, &chosen);
     choice_free(&chosen);
     return false;
 }
@@ -109,7 +110,7 @@ static mc_status try_defaults(planning *p, bool *done, mc_diag *diag) {
     candidate_list list;
     const candidate_target target = candidate_target_of(p->plan->context->device);
     mc_status status =
-        candidates_find(&p->plan->problem, &target, p->config->specs, p->config->spec_count, &list, diag);
+        candidates_find(p->problem, &target, p->config->specs, p->config->spec_count, &list, diag);
     if (status != MC_OK) return status;
     for (size_t i = 0; i < list.count && !*done; i++)
         if (list.items[i].standard) *done = try_candidate(p, &list.items[i]);
@@ -132,20 +133,22 @@ static mc_status find_kernel(planning *p, mc_diag *diag) {
 
 /* -- Tuning first */
 
-static bool is_recorded(const mc_plan *plan) {
-    const char *gpu = mc_device_get_info(plan->context->device)->name;
+static bool is_recorded(const planning *p) {
+    const mc_context *context = p->plan->context;
     record found;
-    if (!record_find(plan->context->records, gpu, &plan->problem, false, &found)) return false;
+    if (!record_find(context->records, mc_device_get_info(context->device)->name, p->problem, false, &found))
+        return false;
     record_free(&found);
     return true;
 }
 
 /* A plan comes of it even where tuning does not succeed. The matrix's values stay as they are meanwhile. */
-static void tune_first(planning *p) {
+static void tune_first(const planning *p) {
     mc_plan *plan = p->plan;
+    const bool dense = matrix_operand(p) != NULL;
     const tune_job job = {.context = plan->context,
-                          .problem = plan->problem,
-                          .matrix = matrix_host(plan->matrix),
+                          .problem = *p->problem,
+                          .matrix = matrix_host(dense ? NULL : plan->matrix),
                           .specs = p->config->specs,
                           .spec_count = p->config->spec_count};
     mc_diag *diag = mc_diag_create();
@@ -156,6 +159,16 @@ static void tune_first(planning *p) {
     if (status != MC_OK && diag != NULL)
         context_log(plan->context, MC_LOG_NOTE, "tuning failed: %s", mc_diag_text(diag));
     mc_diag_destroy(diag);
+}
+
+void planning_tune(planning *p) {
+    if (p->tuning == MC_TUNING_TUNE && tune_check(p->problem, NULL) == MC_OK && !is_recorded(p))
+        tune_first(p);
+}
+
+void planning_end(planning *p) {
+    mc_diag_destroy(p->why);
+    free(p->tried);
 }
 
 /* -- An operand by columns */
@@ -191,11 +204,12 @@ static bool is_early(const mc_kernel *kernel) {
     return early != NULL && strcmp(early, "on") == 0;
 }
 
-/* What executions bring is read by the transpose, if there is anything to compute. The kernel behind it may
-   not read early what the transpose writes. */
+/* What executions bring is read by the transpose, if there is anything to compute, and no dense kernel reads
+   it as it lies. The kernel behind it may not read early what the transpose writes. */
 static void join_transpose(mc_plan *plan) {
+    if (plan->dense.taken) plan->problem = plan->dense.posed, plan->transposed_bytes = 0;
     if (plan->transpose == NULL) return;
-    if (plan->kernel != NULL) {
+    if (plan->kernel != NULL && !plan->dense.taken) {
         plan->launch.arguments[plan->transposed].align = plan->transpose->launch.arguments[0].align;
         if (is_early(plan->kernel->kernel)) plan->launch.launch.overlap = false;
         return;
@@ -223,18 +237,17 @@ static mc_status plan_on_device(planning *p, mc_diag *diag) {
     context_visit visit;
     mc_status status = context_enter(p->plan->context, &visit, diag);
     if (status != MC_OK) return status;
-    if (p->tuning == MC_TUNING_TUNE && tune_check(&p->plan->problem, NULL) == MC_OK && !is_recorded(p->plan))
-        tune_first(p);
-    status = find_kernel(p, diag);
-    mc_diag_destroy(p->why);
-    free(p->tried);
+    planning_tune(p);
+    status = plan_take_dense(p, diag);
+    if (status == MC_OK && !p->plan->dense.taken) status = find_kernel(p, diag);
+    planning_end(p);
     context_leave(p->plan->context, &visit);
     return status;
 }
 
 /* Of plan->problem, which is whole. */
 static mc_status solve(mc_plan *plan, const mc_plan_config *config, mc_tuning tuning, mc_diag *diag) {
-    planning p = {.plan = plan, .config = config, .tuning = tuning};
+    planning p = {.plan = plan, .config = config, .tuning = tuning, .problem = &plan->problem};
     double begin = clock_seconds();
     mc_status status = count_elements(&plan->problem, matrix_host(plan->matrix), &plan->c_elements, diag);
     if (status != MC_OK || plan->c_elements == 0) return status;
@@ -251,6 +264,7 @@ static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag 
                     tuning = config->tuning != MC_TUNING_ENVIRONMENT ? config->tuning : usual;
     problem_transpose transpose;
     mc_status status = plan_problem_of(config, matrix_host(plan->matrix), &plan->problem, diag);
+    if (status == MC_OK) status = plan_pose_dense(plan, config, diag);
     if (status == MC_OK) status = plan_problem_transpose(&plan->problem, &transpose, diag);
     if (status == MC_OK) status = plan_transpose(plan, &transpose, tuning, diag);
     if (status == MC_OK) status = solve(plan, config, tuning, diag);
@@ -281,6 +295,7 @@ void mc_plan_destroy(mc_plan *plan) {
     drop_kernel(plan);
     context_leave(plan->context, &visit);
     choice_free(&plan->choice);
+    free(plan->dense.reason);
     free(plan);
 }
 
@@ -294,6 +309,11 @@ mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *dia
                         .jit_log = "",
                         .reason = "",
                         .transpose_fields = "",
+                        .dense = plan->dense.taken,
+                        .dense_measured = plan->dense.measured,
+                        .dense_reason = plan->dense.reason != NULL ? plan->dense.reason : "",
+                        .dense_microseconds = plan->dense.microseconds,
+                        .sparse_microseconds = plan->dense.sparse_microseconds,
                         .c_elements = plan->c_elements};
     if (kernel != NULL) {
         all.spec = plan->choice.spec;
@@ -309,6 +329,7 @@ mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *dia
         all.transpose_fields = mc_kernel_fields(plan->transpose->kernel->kernel);
         all.transpose_microseconds = plan->transpose->choice.microseconds;
     }
+    if (plan->dense.is_there) all.dense_bytes = densified_bytes(&plan->problem);
     return give_struct(info, INFO_FIRST, &all, sizeof all, "mc_plan_info", diag);
 }
 

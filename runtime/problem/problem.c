@@ -48,6 +48,9 @@ static mc_status check_choices(const mc_plan_config *config, mc_diag *diag) {
     if ((unsigned)config->tuning > MC_TUNING_TUNE)
         return mc_fail(diag, MC_USAGE, "tuning is %d, must be one of its %d choices", (int)config->tuning,
                        MC_TUNING_TUNE + 1);
+    if ((unsigned)config->dense > MC_DENSE_IF_FASTER)
+        return mc_fail(diag, MC_USAGE, "dense is %d, must be one of its %d choices", (int)config->dense,
+                       MC_DENSE_IF_FASTER + 1);
     if (config->align != 0 && config->align != 1 && config->align != 4 && config->align != 16)
         return mc_fail(diag, MC_USAGE, "align is %u, must be 1, 4 or 16 (0: 16)", config->align);
     return MC_OK;
@@ -94,6 +97,8 @@ static mc_status check_members(const mc_operator *o, const mc_plan_config *confi
                            owner->title);
         return mc_fail(diag, MC_USAGE, "%s is set, which %s %s has not", row->config, article(o), o->title);
     }
+    if (config->dense != MC_DENSE_NEVER && o->dense.by == NULL)
+        return mc_fail(diag, MC_USAGE, "dense is set, which %s %s has not", article(o), o->title);
     return MC_OK;
 }
 

@@ -1,8 +1,6 @@
 #include "problem/transpose.h"
 #include <inttypes.h>
 
-enum { ROW_ALIGN = 16 }; /* bytes */
-
 /* -1: there is none. */
 static int find_operand(const mc_operator *o, const plan_problem *problem) {
     for (size_t i = 0; i < o->operand_count; i++)
@@ -17,12 +15,6 @@ static mc_type moved_as(mc_type type) {
     return bytes == 1 ? MC_S8 : bytes == 2 ? MC_S16 : MC_S32;
 }
 
-/* Elements from row to row. */
-static int64_t leading(mc_type type, int64_t cols) {
-    const int64_t unit = ROW_ALIGN / (int64_t)mc_type_bytes(type);
-    return (cols + unit - 1) / unit * unit;
-}
-
 /* STORED is the operand as it lies, PRODUCTS are those that have one of their own. */
 static mc_status make_problem(const plan_problem *problem, const operand_row *operand, const mc_dense *stored,
                               int64_t products, plan_problem *made, mc_diag *diag) {
@@ -32,7 +24,7 @@ static mc_status make_problem(const plan_problem *problem, const operand_row *op
                                    .m = stored->rows,
                                    .n = stored->cols,
                                    .lda = stored->ld,
-                                   .ldc = leading(stored->type, stored->rows),
+                                   .ldc = type_leading(stored->type, stored->rows),
                                    .b_layout = MC_LAYOUT_COLUMNS,
                                    .align = problem->align,
                                    .shapes = problem->shapes,
@@ -51,7 +43,7 @@ static mc_status check_rows(const operand_row *operand, int64_t ld, int64_t elem
     if (ld > INT32_MAX)
         return mc_fail(diag, MC_CANNOT,
                        "%s lies by columns: a row of it would have %" PRId64 " elements, whole %d bytes",
-                       title, ld, ROW_ALIGN);
+                       title, ld, LEADING_BYTES);
     return mc_fail(diag, MC_CANNOT,
                    "%s lies by columns: its rows would have %" PRId64
                    " elements, there may be up to %" PRId64,
@@ -65,7 +57,7 @@ mc_status plan_problem_transpose(plan_problem *problem, problem_transpose *trans
     if (at < 0) return MC_OK;
     const operand_row *operand = &o->operands[at];
     const mc_dense stored = operand_shape(problem, operand);
-    const int64_t ld = leading(stored.type, stored.rows), elements = stored.cols * ld;
+    const int64_t ld = type_leading(stored.type, stored.rows), elements = stored.cols * ld;
     const bool shared = problem->batch > 1 && member_get(problem, operand->stride) == 0;
     const int64_t products = problem->batch > 1 && !shared ? problem->batch : 1;
     mc_status status = check_rows(operand, ld, elements, products, diag);

@@ -46,6 +46,32 @@ expect 1 'b is s4, of which two rows would share a byte' plan "$specs/spmm_l4r4.
 expect 2 'b_major is set, which only an SpMM has' plan "$specs/sddmm_l8r8.lua" m.smtx --k 64 --b-major column
 expect 2 "--b-major: 'rows' is not one of row|column" plan "$spec" m.smtx --n 50 --b-major rows
 
+# Never slower than dense: which is taken, both estimates, and what the matrix takes either way
+"$mcrun" matrix-gen --rows 4 --cols 2048 --sparsity 0.3 -o full.smtx || exit 1
+"$mcrun" matrix-gen --rows 4 --cols 2048 --sparsity 0.98 -o empty.smtx || exit 1
+halves() { plan --op spmm --lhs f16 --rhs f16 --out f16 --vec 8 --n 40 "$@"; }
+expect 0 'dense      taken: gemm should be faster, by estimates' halves full.smtx --dense if-faster
+check 'both estimates' grep -q '^           estimate: dense [0-9.]* us, sparse [0-9.]* us on a GPU$' "$work/stdout"
+check 'both sizes' grep -q '^memory     131072 bytes for the matrix with its zeros, [0-9]* packed$' "$work/stdout"
+check 'the dense kernel' grep -q '^fields     op=gemm .* m=32 n=40 k=2048 lda=2048 ldb=40 ldc=40 ' "$work/stdout"
+expect 0 'dense      not taken: gemm should be slower, by estimates' halves empty.smtx --dense if-faster
+check 'the sparse kernel' grep -q '^fields     op=spmm ' "$work/stdout"
+expect 0 'dense      not taken: there is no dense kernel for this: ' plan "$spec" full.smtx --n 40 --dense if-faster
+for never in "" "--dense never"; do
+    expect 0 'fields     op=spmm' halves full.smtx $never
+    check 'nothing of it' test "$(grep -c '^dense\|^memory' "$work/stdout")" = 0
+done
+halves full.smtx --dense if-faster --json >dense.json
+check 'taken, in JSON' grep -q '"taken": true' dense.json
+json dense.json dense.dense_bytes 131072
+check 'estimates in JSON' grep -q '"dense_estimate_us": [0-9.]*, "sparse_estimate_us": [0-9.]*}' dense.json
+halves full.smtx --b-major column --dense if-faster --json >dense.json
+json dense.json problem.b_major column
+check 'a B by columns is read as it lies' test "$(grep -c 'op=gemm .*layout=rows' dense.json)" = 0
+check 'and not transposed' test "$(grep -c '"transpose"\|workspace' dense.json)" = 0
+expect 2 'dense is set, which an SDDMM has not' plan "$specs/sddmm_l8r8.lua" m.smtx --k 64 --dense if-faster
+expect 2 "--dense: 'always' is not one of never|if-faster" halves full.smtx --dense always
+
 # Measured, and near; on the simulator instructions and no time
 "$mcrun" tune --device sim --candidates 3 "$spec" m.smtx --n 64 >/dev/null || complain 'tune failed'
 plan "$spec" m.smtx --n 64,72 --json >lines

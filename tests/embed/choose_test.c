@@ -36,7 +36,8 @@ static choice choose_of_specs(const plan_problem *p, mc_tuning tuning, const cha
     const mc_plan_config config = {.size = sizeof config, .specs = specs, .spec_count = count};
     mc_status status = choose_kernel(context, p, &config, tuning, &chosen, diag);
     CHECK(status == MC_OK && chosen.fields != NULL, "%s", mc_diag_text(diag));
-    if (status != MC_OK) chosen = (choice){strdup(""), strdup(""), strdup(""), MC_ORIGIN_DEFAULT, 0, 0};
+    if (status != MC_OK)
+        chosen = (choice){strdup(""), strdup(""), strdup(""), MC_ORIGIN_DEFAULT, 0, 0, false};
     mc_diag_destroy(diag);
     return chosen;
 }

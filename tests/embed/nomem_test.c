@@ -96,6 +96,20 @@ static mc_status do_transposed_plan(bench *b) {
     return status;
 }
 
+/* Without memory for the dense kernel there is still the sparse one. */
+static mc_status do_dense_plan(bench *b) {
+    mc_plan_config config = layer_problem(b->matrix, USUAL_N);
+    mc_plan *plan = NULL;
+    config.b_major = MC_MAJOR_COLUMN, config.dense = MC_DENSE_IF_FASTER;
+    mc_status status = mc_plan_create(b->context, &config, &plan, diag);
+    CHECK((plan != NULL) == (status == MC_OK), "plan %d, status %d", plan != NULL, (int)status);
+    mc_plan_info info = {.size = sizeof info};
+    if (plan != NULL) CHECK(mc_plan_get_info(plan, &info, NULL) == MC_OK && info.dense_reason[0] != '\0');
+    CHECK(plan == NULL || nomem_failed || info.dense, "%s", info.dense_reason);
+    mc_plan_destroy(plan);
+    return status;
+}
+
 static mc_status do_execute(bench *b) {
     return layer_execute(b->context, b->plan, SEED, USUAL_N, &b->wrong, diag);
 }
@@ -151,6 +165,7 @@ static const struct phase {
     {"plan, the choice cached", do_warm_plan, MC_CACHE_READ_WRITE, 60},
     {"plan, all of it cached", do_cold_plan, MC_CACHE_READ_WRITE, 60},
     {"plan, B by columns", do_transposed_plan, MC_CACHE_OFF, 30},
+    {"plan, never slower than dense", do_dense_plan, MC_CACHE_OFF, 10},
     {"execution", do_execute, MC_CACHE_OFF, 60},
     {"new values", do_values, MC_CACHE_OFF, 60},
     {"tuning", do_tuning, MC_CACHE_READ_WRITE, 6},

@@ -18,6 +18,12 @@ add_test(NAME embed/device_matrix_graph COMMAND test_embed_device_matrix cuda:0)
 set_tests_properties(embed/device_matrix_graph PROPERTIES ENVIRONMENT
                      "HOME=${CMAKE_CURRENT_BINARY_DIR};XDG_CACHE_HOME=;XDG_DATA_HOME=;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/bench/sim_cuda")
 embed_test(threads)
+embed_test(dense_plan)
+embed_test(dense_records)
+embed_test(dense_tokens)
+add_test(NAME embed/dense_graph COMMAND test_embed_dense_records cuda:0)
+set_tests_properties(embed/dense_graph PROPERTIES ENVIRONMENT
+                     "HOME=${CMAKE_CURRENT_BINARY_DIR};XDG_CACHE_HOME=;XDG_DATA_HOME=;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/bench/sim_cuda")
 embed_test(plan_again)
 embed_test(plan_next)
 embed_test(batch)

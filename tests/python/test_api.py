@@ -37,6 +37,23 @@ def test_product_is_exact(context, vec):
     assert plan.info()["origin"] in ("measured", "near", "estimated", "default")
 
 
+def test_never_slower_than_dense(context):
+    weight = pruned(32, 2048, "float16", keep=0.7)
+    matrix = mcgen.Matrix.from_dense(weight, context=context)
+    b = numpy.random.default_rng(5).standard_normal((2048, 40)).astype("float16")
+    members = dict(rhs="f16", out="f32", n=40)
+    plans = [mcgen.Plan("spmm", matrix, dense=dense, **members) for dense in (None, "never", "if-faster")]
+    assert [p.info()["dense"] for p in plans] == [False, False, True] or context.device != "PTX simulator"
+    for plan in plans:
+        assert numpy.allclose(plan(b=b), weight.astype("float64") @ b.astype("float64"), atol=1e-2)
+    info = plans[2].info()
+    assert info["dense_reason"] and info["dense_bytes"] == weight.nbytes and info["sparse_microseconds"] > 0
+    with pytest.raises(ValueError, match="dense is 'always', must be one of None, 'never', 'if-faster'"):
+        mcgen.Plan("spmm", matrix, dense="always", **members)
+    with pytest.raises(mcgen.Error, match="dense is set, which an SDDMM has not"):
+        mcgen.Plan("sddmm", matrix, dense="if-faster", lhs="f16", rhs="f16", out="f32", k=16)
+
+
 def test_bcrs_and_new_values(context):
     weight = pruned(32, 40, seed=3)
     blocks = weight.reshape(4, 8, 40)

@@ -25,9 +25,9 @@
  * most 2^-24 (P + E).
  *
  * A sum of f16 is, in each of its s steps, what a sum in f32 would be, rounded to f16: by at most 2^-11 of
- * it, or 2^-25 where it is subnormal. No sum on its way is above P + E. E is then the bound of f32 and g (P + E),
- * with g = s 2^-11, and s 2^-25; a step has 16 products, or 8 where a GPU's mma adds them in two turns. What
- * could be 65,520 or more on its way may end as an infinity. */
+ * it, or 2^-25 where it is subnormal. No sum on its way is above P + E. E is then the bound of f32 and
+ * g (P + E), with g = s 2^-11, and s 2^-25; a step has 16 products, or 8 where a GPU's mma adds them in two
+ * turns. What could be 65,520 or more on its way may end as an infinity. */
 #include "ops/gemm/bounds.h"
 #include <math.h>
 

@@ -67,6 +67,7 @@ const mc_operator operator_gemm = {
     .operand_count = sizeof operands / sizeof *operands,
     .estimates = true,
     .some_k = true,
+    .coarse = true,
     .check = check,
     .sums = sums,
     .bounds = bounds,

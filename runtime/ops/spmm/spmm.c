@@ -180,6 +180,7 @@ const mc_operator operator_spmm = {
                HAS(given_values) | HAS(b_scale) | HAS(c_scale) | HAS(zero) | HAS(residual) | HAS(ldr) |
                HAS(r_stride) | HAS(c_major) | HAS(b_major),
     .matrix = {true, "A", "MATRIX", MEMBER_lhs, MEMBER_m, MEMBER_k, NO_MEMBER},
+    .dense = {"gemm", "a", .turned = "b"},
     .size = MEMBER_n,
     .operands = operands,
     .operand_count = sizeof operands / sizeof *operands,
