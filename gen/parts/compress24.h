@@ -1,8 +1,8 @@
 /* The report of a kernel of the family compress24, which the runtime adds up: so many slots of 16 bytes, all
  * zeros before the launch. Thread blocks share them out, so that few write the same one.
  *
- *   first  u64  all bits of `row << 32 | group` turned, of the first group that is too full; 0: there is none,
- *               or nobody asked
+ *   first  u64  all bits of `row << 32 | group` turned, of the first group that is too full; 0: there is
+ *               none, or nobody asked
  *   count  u32  groups that are too full
  *   -      u32  */
 #ifndef MC_COMPRESS24_REPORT_H

@@ -15,8 +15,8 @@ enum { FIELDS_TEXT = 96, ALIGNED = 16, PIECE_BYTES = 32, PIECE_VALUES = PIECE_BY
 
 /* -- Shapes ------------------------------------------------------------------------------------------- */
 
-/* What a launch for a matrix is made of (gen/ops/compress24/compress24.h). An atom of metadata is so many rows by
-   so many pieces; natural ones have no atoms, but rows of pieces. */
+/* What a launch for a matrix is made of (gen/ops/compress24/compress24.h). An atom of metadata is so many
+   rows by so many pieces; natural ones have no atoms, but rows of pieces. */
 typedef struct compress24_shape {
     mc_sparse24_rule rule;
     int bytes;      /* of an element */

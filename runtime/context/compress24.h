@@ -4,9 +4,9 @@
 
 #include "context/device_work.h"
 
-/* Microseconds of a launch in a graph of many, warm: of the kernel for CONFIG, and of one that moves as many
-   bytes in the same way and compresses nothing. Both write to CONFIG's arrays, where in the end the compressed
-   matrix is. MC_CANNOT on the simulator. */
+/* Microseconds of a launch in a graph of many, warm: of the kernel for CONFIG, and of one that moves as
+   many bytes in the same way and compresses nothing. Both write to CONFIG's arrays, where in the end the
+   compressed matrix is. MC_CANNOT on the simulator. */
 typedef struct compress24_times {
     double compress, copy;
     int64_t bytes; /* that are read and written */

@@ -1,5 +1,5 @@
-/* The family `compress24`: a dense matrix in device memory becomes what sparse tensor cores read, in one pass.
- * No operator of the runtime: mc_compress24 launches it (docs/sparse24.md).
+/* The family `compress24`: a dense matrix in device memory becomes what sparse tensor cores read, in one
+ * pass. No operator of the runtime: mc_compress24 launches it (docs/sparse24.md).
  *
  *   compress24.c  schema, hints, names, the family
  *   contract.c    what a launch takes
@@ -83,8 +83,8 @@ static inline int piece_groups(const compress24_plan *plan) { return plan->eleme
 static inline int piece_meta(const compress24_plan *plan) { return piece_groups(plan) / 2; }
 static inline int unit_groups(const compress24_plan *plan) { return piece_groups(plan) / PIECE_UNITS; }
 
-/* A thread's pieces: of elements of 8 bits those of one row, every second one; of others two of one row, every
-   fourth one, each with the one LOWER_ROW below it. */
+/* A thread's pieces: of elements of 8 bits those of one row, every second one; of others two of one row,
+   every fourth one, each with the one LOWER_ROW below it. */
 static inline bool has_two_rows(const compress24_plan *plan) { return plan->element.bytes > 1; }
 static inline int piece_row(const compress24_plan *plan, int piece) {
     return has_two_rows(plan) ? piece % 2 : 0;

@@ -1,5 +1,5 @@
-/* Loads of single elements, zeros where A has none. In each turn every word of the thread gets its next element
-   from above, so that after as many turns as a word has elements all are in their places. */
+/* Loads of single elements, zeros where A has none. In each turn every word of the thread gets its next
+   element from above, so that after as many turns as a word has elements all are in their places. */
 #include "ops/compress24/compress24.h"
 #include "parts/made_name.h"
 #include "parts/words.h"

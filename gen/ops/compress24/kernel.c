@@ -110,11 +110,11 @@ static void store_values(mc_builder *b, const compress24_stores *stores,
     }
 }
 
-/* Temporaries live so shortly that the usual reserve is too large. With 64 registers a thread eight thread blocks
-   fit on a multiprocessor. */
-static void keep_registers_few(mc_builder *b) {
-    enum { FEWER = 8 };
-    b->spare -= FEWER;
+/* Of packed24 temporaries live so shortly that the usual reserve is too large: with 64 registers a thread
+   eight thread blocks fit on a multiprocessor. The addresses of other layouts live longer. */
+static void reserve_registers(const compress24_plan *plan, mc_builder *b) {
+    enum { PACKED_SPARE = -8, OTHER_SPARE = 8 };
+    b->spare += plan->layout == COMPRESS24_PACKED ? PACKED_SPARE : OTHER_SPARE;
 }
 
 void compress24_emit(const void *data, mc_builder *b) {
@@ -122,7 +122,7 @@ void compress24_emit(const void *data, mc_builder *b) {
     mc_label edge = label(b, "EDGE"), compress = label(b, "COMPRESS");
     mc_reg words[THREAD_UNITS * UNIT_WORDS], metadata[THREAD_PIECES];
     compressed_unit units[THREAD_UNITS];
-    keep_registers_few(b);
+    reserve_registers(plan, b);
     heading(b, "The thread's pieces");
     const compress24_place place = find_place(plan, b);
     b32_array(b, "word", THREAD_UNITS * UNIT_WORDS, words);

@@ -6,8 +6,8 @@ static int words_of(const compress24_plan *plan) { return packed24_words(plan->e
 
 /* -- packed24 ------------------------------------------------------------------------------------------- */
 
-/* The atom has the slab's number. Pieces of a row are exchanged as a swizzle of 128 bytes does, which is the same
-   for a row and the one 8 below it (packed24_value_place). */
+/* The atom has the slab's number. Pieces of a row are exchanged as a swizzle of 128 bytes does, which is
+   the same for a row and the one 8 below it (packed24_value_place). */
 static void find_packed(const compress24_plan *plan, mc_builder *b, const compress24_place *p,
                         compress24_stores *s) {
     mc_reg in_atom = and_b32(b, "in_atom", p->row[0], I(PACKED24_ROWS - 1));
@@ -64,8 +64,8 @@ static void find_natural(const compress24_plan *plan, mc_builder *b, const compr
     }
 }
 
-/* An atom of a CUTLASS layout: its rows and pieces, and where in it a piece lies, in words or, of two rows, in
-   those of the upper one. */
+/* An atom of a CUTLASS layout: its rows and pieces, and where in it a piece lies, in words or, of two rows,
+   in those of the upper one. */
 typedef struct meta_atom {
     int rows, pieces;
 } meta_atom;
@@ -83,8 +83,8 @@ static mc_reg field_of(mc_builder *b, const char *name, mc_reg x, int first, int
     return mul_s32(b, name, bits, I(each));
 }
 
-/* Words of 32 bits: sm80 has {row / 8 mod 2, piece mod 2, row mod 8}, nearest neighbours first; sm90 has pieces
-   after pieces, row after row. */
+/* Words of 32 bits: sm80 has {row / 8 mod 2, piece mod 2, row mod 8}, nearest neighbours first; sm90 has
+   pieces after pieces, row after row. */
 static mc_reg place_of_byte(const compress24_plan *plan, mc_builder *b, mc_reg row, mc_reg piece) {
     if (plan->layout == COMPRESS24_SM90)
         return add_s32(b, "in_atom", field_of(b, "rows", row, 1, PACKED24_ROWS, 4),
@@ -94,8 +94,8 @@ static mc_reg place_of_byte(const compress24_plan *plan, mc_builder *b, mc_reg r
     return add_s32(b, "in_atom", in_rows, field_of(b, "odd", piece, 1, 2, 2));
 }
 
-/* Words of two rows. sm80: {row / 16 mod 2 behind piece mod 2, row mod 8}; sm90: {piece / 2, row mod 8, piece mod
-   2, row / 16}. */
+/* Words of two rows. sm80: {row / 16 mod 2 behind piece mod 2, row mod 8}; sm90: {piece / 2, row mod 8,
+   piece mod 2, row / 16}. */
 static mc_reg place_of_rows(const compress24_plan *plan, mc_builder *b, mc_reg row, mc_reg piece) {
     const int pairs = atom_of(plan).pieces / 2;
     const bool old = plan->layout == COMPRESS24_SM80;

@@ -1,5 +1,5 @@
-/* Elements of 32 bits: of two neighbours the greater one is kept, or the first where both are alike. A code has
-   4 bits as of 2:4, where an element is two halves. A unit has two pairs, whose codes are a byte. */
+/* Elements of 32 bits: of two neighbours the greater one is kept, or the first where both are alike. A code
+   has 4 bits as of 2:4, where an element is two halves. A unit has two pairs, whose codes are a byte. */
 #include "ops/compress24/compress24.h"
 #include "parts/made_name.h"
 
