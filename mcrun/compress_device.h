@@ -14,8 +14,8 @@ typedef struct device_compression {
     compress24_times times; /* with bench */
 } device_compression;
 
-/* mc_sparse24_compress on a device. In another LAYOUT than the natural one the metadata are META, which HOW, that
-   layout, gives its shape, and S has none. The call creates S and META. */
+/* mc_sparse24_compress on a device. In another LAYOUT than the natural one the metadata are META, which
+   HOW, that layout, gives its shape, and S has none. The call creates S and META. */
 mc_status compress_on_device(device_compression *d, const mc_dense *a, const mc_meta_layout *how,
                              mc_sparse24 *s, mc_dense *meta, mc_diag *diag);
 

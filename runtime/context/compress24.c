@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "context/matrix_segments.h"
-#include "matrix/sparse24_choose.h"
 #include "parts/compress24.h"
 #include "parts/packed24.h"
 
@@ -157,7 +156,7 @@ static compress24_launch launch_of(const mc_compress24_config *config, const com
     compress24_launch launch = {.count = sizeof bindings / sizeof *bindings};
     memcpy(launch.bindings, bindings, sizeof bindings);
     if (mode == NULL) mode = config->prune ? "prune" : "strict";
-    snprintf(launch.fields, FIELDS_TEXT, "element=%s mode=%s layout=%s",
+    snprintf(launch.fields, FIELDS_TEXT, "element=%s mode=%s layout=%s source=dense",
              s->bytes == (int)sizeof(float) ? "f32" : mc_type_text(config->type), mode,
              layouts[config->layout]);
     return launch;
@@ -172,7 +171,7 @@ typedef struct report_slot {
 
 _Static_assert(sizeof(report_slot) == COMPRESS24_SLOT_BYTES, "a slot of the kernel's report");
 
-static mc_status start_report(device_work *work, mc_address *address, mc_diag *diag) {
+mc_status compress24_start_report(device_work *work, mc_address *address, mc_diag *diag) {
     static const report_slot zeros[COMPRESS24_SLOTS];
     mc_status status = work_scratch(work, sizeof zeros, address, diag);
     if (status != MC_OK) return status;
@@ -180,7 +179,8 @@ static mc_status start_report(device_work *work, mc_address *address, mc_diag *d
     return mc_device_write_on(work->context->device, *address, zeros, sizeof zeros, work->stream, diag);
 }
 
-static mc_status read_report(const device_work *work, mc_address address, full_groups *full, mc_diag *diag) {
+mc_status compress24_read_report(const device_work *work, mc_address address, full_groups *full,
+                                 mc_diag *diag) {
     enum { ROW_SHIFT = 32 };
     report_slot slots[COMPRESS24_SLOTS];
     uint64_t first = 0;
@@ -204,11 +204,11 @@ static mc_status compress(device_work *work, const mc_compress24_config *config,
                           const compress24_shape *shape, full_groups *full, mc_diag *diag) {
     mc_address report = 0;
     if (shape->items == 0) return MC_OK;
-    mc_status status = start_report(work, &report, diag);
+    mc_status status = compress24_start_report(work, &report, diag);
     const compress24_launch launch = launch_of(config, shape, NULL, report);
     if (status == MC_OK)
         status = work_put(work, "compress24", launch.fields, launch.bindings, launch.count, diag);
-    return status == MC_OK ? read_report(work, report, full, diag) : status;
+    return status == MC_OK ? compress24_read_report(work, report, full, diag) : status;
 }
 
 static mc_status on_stream(mc_context *context, const mc_compress24_config *config,
@@ -264,7 +264,7 @@ static mc_status time_launch(device_work *work, const compress24_launch *launch,
 static mc_status time_both(device_work *work, const mc_compress24_config *config,
                            const compress24_shape *shape, compress24_times *times, mc_diag *diag) {
     mc_address report = 0;
-    mc_status status = start_report(work, &report, diag);
+    mc_status status = compress24_start_report(work, &report, diag);
     const compress24_launch copy = launch_of(config, shape, "copy", report),
                             own = launch_of(config, shape, NULL, report);
     if (status == MC_OK) status = mc_device_synchronize(work->context->device, work->stream, diag);

@@ -25,6 +25,13 @@ mc_status mc_pack_slots(const mc_kernel *kernel, const mc_vsparse *a, packed_slo
    free, also where it fails. */
 mc_status strided_outline(const mc_kernel *kernel, const mc_vsparse *a, mc_strided *form, mc_packed *packed,
                           packed_slots *slots, mc_diag *diag);
+/* The same of A's sizes, for KERNEL, which reads packed24: how many atoms a row of them has, and there are.
+   */
+typedef struct packed24_sizes {
+    int64_t steps, atoms;
+} packed24_sizes;
+mc_status packed24_outline(const mc_kernel *kernel, const mc_vsparse *a, packed24_sizes *sizes,
+                           mc_packed *packed, packed_slots *slots, mc_diag *diag);
 /* Puts the values that lie in PACKED, the array of SLOTS, into A, of whose pattern it is. */
 void packed_slots_take(const packed_slots *slots, const void *packed, mc_vsparse *a);
 

@@ -540,6 +540,7 @@ compress24_list() {
                 done
             done
             echo "$arch 0 $element.copy --set element=$element --set mode=copy"
+            [ $element = f32 ] || echo "$arch 0 $element.pattern --set element=$element --set source=pattern"
         done
     done
 }

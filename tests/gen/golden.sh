@@ -179,5 +179,6 @@ golden pack_windowed_place --set task=place --set ones=on
 golden pack_windowed_words --set task=place --set padding=words --set tile=128 --arch sm_90
 spec=$(dirname "$spec")/compress24.lua
 golden compress24
+golden compress24_pattern --set source=pattern
 golden compress24_bytes --set element=s8 --set mode=prune --set layout=cutlass-sm80 --arch sm_90
 exit $failed

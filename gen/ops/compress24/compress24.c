@@ -1,4 +1,4 @@
-/* The family `compress24`: schema, hints, names, its one solver. */
+/* The family `compress24`: schema, hints, names, its two solvers. */
 #include <stdio.h>
 #include "ops/compress24/compress24.h"
 
@@ -15,18 +15,22 @@ static const mc_field fields[] = {
     ARCH_FIELD,
     {"element", NAMES = compress24_element_names,
      .doc = "Elements of A. Two of four neighbours are kept, of f32 (and tf32) one of two."},
-    {"mode", WORDS("strict", "prune", "copy"),
+    {"mode", WORDS("strict", "prune", "copy"), .solvers = "slabs",
      .doc =
          "strict: groups have no more nonzeros than are kept; of others nobody knows what becomes, but the "
          "report has the first one. prune: the greatest magnitudes are kept, of equal ones the earlier. "
          "copy: nothing is compressed, but as many bytes are moved in the same "
          "way, which is what the others are timed beside."},
-    {"layout", NAMES = layout_names,
+    {"layout", NAMES = layout_names, .solvers = "slabs",
      .doc =
          "How values and metadata lie. packed24: in the atoms that gemm24 reads. Others: values row by row; "
          "metadata row by row, or in the atoms of CUTLASS (cutlass-sm90 of a tile of 128 elements)."},
+    {"source", WORDS("dense", "pattern"),
+     .doc =
+         "dense: a dense matrix. pattern: columns of nonzeros, row by row, of which the metadata of packed24 "
+         "are made, and which nonzero each of its places holds; not of f32."},
 };
-SCHEMA_FITS(fields, F_LAYOUT);
+SCHEMA_FITS(fields, F_SOURCE);
 
 static const mc_hint hints[] = {
     {" lhs type dtype ", "element says what A has: element = \"f16\""},
@@ -78,10 +82,34 @@ static const mc_solver slabs = {.name = "slabs",
                                 .computes = computes,
                                 .how = how};
 
-static const mc_solver *solver(const int64_t *point) {
-    (void)point;
-    return &slabs;
+/* -- Out of a pattern --------------------------------------------------------------------------------- */
+
+static void plan_pattern(const int64_t *point, void *data, mc_complaints *complaints) {
+    make_plan(point, data, complaints);
+    const compress24_plan *plan = data;
+    if (plan->element.bytes == WORD) complain(complaints, F_ELEMENT, "f32 has no source = \"pattern\"");
 }
+
+static void pattern_name(const void *data, char name[MC_MAX_ENTRY]) {
+    const compress24_plan *plan = data;
+    snprintf(name, MC_MAX_ENTRY, "compress24_%s_pattern", plan->type);
+}
+
+static const char *pattern_computes(const void *data) {
+    (void)data;
+    return "meta, vectors = the codes of a 2:4 pattern, and the nonzero that each place of packed24 holds.";
+}
+
+static const mc_solver pattern = {.name = "pattern",
+                                  .plan = plan_pattern,
+                                  .contract = compress24_pattern_contract,
+                                  .facts = facts,
+                                  .emit = compress24_emit_pattern,
+                                  .entry_name = pattern_name,
+                                  .computes = pattern_computes,
+                                  .how = how};
+
+static const mc_solver *solver(const int64_t *point) { return point[F_SOURCE] == 1 ? &pattern : &slabs; }
 
 const mc_family mc_family_compress24 = {.name = "compress24",
                                         .summary = "a dense matrix on the device becomes a 2:4 one",
@@ -90,5 +118,5 @@ const mc_family mc_family_compress24 = {.name = "compress24",
                                         .fields = fields,
                                         .field_count = sizeof fields / sizeof *fields,
                                         .solver = solver,
-                                        .chooser = F_MODE,
+                                        .chooser = F_SOURCE,
                                         .hints = hints};

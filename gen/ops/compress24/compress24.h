@@ -3,7 +3,9 @@
  *
  *   compress24.c  schema, hints, names, the family
  *   contract.c    what a launch takes
- *   kernel.c      the kernel: where a thread is, what it loads, how it stores
+ *   place.c       where a thread is
+ *   kernel.c      source "dense": what a thread loads, how it stores
+ *   pattern.c     source "pattern": metadata and slots out of a pattern in device memory
  *   edge.c        loads where the matrix ends, or its rows are not aligned
  *   choose.c      which elements of a group are kept, and the code that says so: many groups at once
  *   pairs.c       the same of 32 bits, where one of two is kept
@@ -26,7 +28,7 @@
 extern const mc_family mc_family_compress24;
 
 /* The fields, in the order of the schema. */
-enum { F_ELEMENT = FIELD_ARCH + 1, F_MODE, F_LAYOUT };
+enum { F_ELEMENT = FIELD_ARCH + 1, F_MODE, F_LAYOUT, F_SOURCE };
 
 /* How magnitudes are told. */
 typedef enum compress24_kind {
@@ -103,6 +105,8 @@ typedef struct compress24_place {
     mc_reg at[2], left;       /* the first piece: address in each row; columns of A from there on */
 } compress24_place;
 
+compress24_place compress24_find_place(const compress24_plan *plan, mc_builder *b);
+
 /* What becomes of a unit. */
 typedef struct compressed_unit {
     mc_reg values[2];
@@ -134,6 +138,8 @@ typedef struct compress24_stores {
     mc_reg meta[THREAD_PIECES], is_meta[THREAD_PIECES]; /* of each word, or in layout natural of each piece */
 } compress24_stores;
 
+/* Where a thread's metadata lie in packed24. */
+mc_reg find_packed_meta(const compress24_plan *plan, mc_builder *b, const compress24_place *place);
 compress24_stores find_stores(const compress24_plan *plan, mc_builder *b, const compress24_place *place);
 /* METADATA: those of each piece, in the low bits. */
 void store_metadata(const compress24_plan *plan, mc_builder *b, const compress24_stores *stores,
@@ -145,9 +151,14 @@ mc_reg join_codes(const compress24_plan *plan, mc_builder *b, mc_reg first, mc_r
 static inline int full_bit(const compress24_plan *plan, int unit, int group) {
     return (group + 1) * lane_bits(plan) - 1 - unit;
 }
+/* Adds up the OWN numbers of the warp's lanes. Where all are 0 it goes to END; else it returns the address of
+   the slot. */
+mc_reg emit_count(mc_builder *b, const compress24_place *place, mc_reg own, mc_label end);
 void emit_report(const compress24_plan *plan, mc_builder *b, const compress24_place *place, mc_reg full);
 
 void compress24_contract(const void *plan, mc_contract *contract);
 void compress24_emit(const void *plan, mc_builder *b);
+void compress24_pattern_contract(const void *plan, mc_contract *contract);
+void compress24_emit_pattern(const void *plan, mc_builder *b);
 
 #endif

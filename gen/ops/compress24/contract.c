@@ -18,6 +18,13 @@ static void add_layout(const compress24_plan *plan, mc_contract *c) {
     add_shape(c, "meta_pieces", MC_OPEN, "pieces of a row, filled up to whole atoms");
 }
 
+static void add_slabs(mc_contract *c, const char *doc) {
+    add_shape(c, "items", MC_OPEN, doc);
+    c->grid[0] = (mc_grid_axis){"items", 1};
+    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
+    c->block[0] = COMPRESS24_THREADS, c->block[1] = c->block[2] = 1;
+}
+
 void compress24_contract(const void *data, mc_contract *c) {
     const compress24_plan *plan = data;
     const bool packed = plan->layout == COMPRESS24_PACKED;
@@ -36,9 +43,23 @@ void compress24_contract(const void *data, mc_contract *c) {
     add_shape(c, "ld", MC_OPEN, "elements from one row of A to the next");
     add_shape(c, "steps", MC_OPEN, "slabs of 256 bytes of a row, at least 1");
     add_layout(plan, c);
-    add_shape(c, "items", MC_OPEN,
+    add_slabs(c,
               packed ? "slabs of 64 rows by 256 bytes, and one of zeros" : "slabs of 64 rows by 256 bytes");
-    c->grid[0] = (mc_grid_axis){"items", 1};
-    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
-    c->block[0] = COMPRESS24_THREADS, c->block[1] = c->block[2] = 1;
+}
+
+void compress24_pattern_contract(const void *data, mc_contract *c) {
+    const compress24_plan *plan = data;
+    add_array_of(c, "offsets", WORD, "s32[rows + 1], the first nonzero of each row");
+    add_array_of(c, "columns", WORD, "s32[nonzeros], which ascend in a row");
+    add_array_of(c, "meta", packed24_words(plan->element.bytes) * WORD, "metadata, which the kernel writes");
+    add_array_of(
+        c, "vectors", 2 * WORD,
+        "s32[slabs][64][kept elements of a row], the number of each one's nonzero; -1: it is a zero; "
+        "which the kernel writes");
+    add_array_of(c, "report", 16,
+                 "64 slots of 16 bytes, zeros, to which the kernel adds how many groups have "
+                 "more than two nonzeros (gen/parts/compress24.h)");
+    add_shape(c, "rows", MC_OPEN, "rows");
+    add_shape(c, "steps", MC_OPEN, "slabs of a row, at least 1");
+    add_slabs(c, "slabs of 64 rows, and one of zeros");
 }

@@ -3,21 +3,7 @@
 
 enum { UNIT_BYTES = UNIT_WORDS * WORD };
 
-/* -- Where a thread is ---------------------------------------------------------------------------------- */
-
-static void find_pieces(const compress24_plan *plan, mc_builder *b, compress24_place *p) {
-    mc_reg in_warp = p->g, rows = load_shape(b, "rows", true);
-    if (!has_two_rows(plan))
-        in_warp = mad_s32(b, "in_warp", and_b32(b, "below", p->t, I(1)), I(LOWER_ROW), p->g);
-    p->in_slab = has_two_rows(plan) ? p->t : shr_u32(b, "in_slab", p->t, I(1));
-    mc_reg warp_row = mad_s32(b, "warp_row", p->warp, I(PACKED24_WARP_ROWS), in_warp);
-    p->row[0] = mad_s32(b, "row", p->block, I(PACKED24_ROWS), warp_row);
-    p->is_row[0] = setp_lt_u32(b, "is_row", p->row[0], rows);
-    p->piece = mad_s32(b, "piece", p->step, I(SLAB_PIECES), p->in_slab);
-    if (!has_two_rows(plan)) return;
-    p->row[1] = add_s32(b, "lower_row", p->row[0], I(LOWER_ROW));
-    p->is_row[1] = setp_lt_u32(b, "is_lower_row", p->row[1], rows);
-}
+/* -- Loads ---------------------------------------------------------------------------------------------- */
 
 static void find_elements(const compress24_plan *plan, mc_builder *b, compress24_place *p) {
     const int bytes = plan->element.bytes;
@@ -29,21 +15,6 @@ static void find_elements(const compress24_plan *plan, mc_builder *b, compress24
     if (has_two_rows(plan))
         p->at[1] = add_s64(b, "lower_at", p->at[0], mul_wide(b, "lower", ld, I((int64_t)LOWER_ROW * bytes)));
 }
-
-static compress24_place find_place(const compress24_plan *plan, mc_builder *b) {
-    const thread_place thread = load_thread_place(b, COMPRESS24_THREADS);
-    compress24_place p = {
-        .thread = thread.thread, .lane = thread.lane, .warp = thread.warp, .g = thread.g, .t = thread.t};
-    mc_reg steps = load_shape(b, "steps", true);
-    p.item = load_special(b, "item", "ctaid.x");
-    p.block = div_u32(b, "block", p.item, steps);
-    p.step = rem_u32(b, "step", p.item, steps);
-    find_pieces(plan, b, &p);
-    find_elements(plan, b, &p);
-    return p;
-}
-
-/* -- Loads ---------------------------------------------------------------------------------------------- */
 
 /* Goes to EDGE unless all of the thread's pieces lie in A, and begin at multiples of a unit. */
 static void look_for_edge(const compress24_plan *plan, mc_builder *b, const compress24_place *p,
@@ -124,7 +95,8 @@ void compress24_emit(const void *data, mc_builder *b) {
     compressed_unit units[THREAD_UNITS];
     reserve_registers(plan, b);
     heading(b, "The thread's pieces");
-    const compress24_place place = find_place(plan, b);
+    compress24_place place = compress24_find_place(plan, b);
+    find_elements(plan, b, &place);
     b32_array(b, "word", THREAD_UNITS * UNIT_WORDS, words);
     look_for_edge(plan, b, &place, edge);
     load_units(plan, b, &place, words);

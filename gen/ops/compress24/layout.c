@@ -6,6 +6,12 @@ static int words_of(const compress24_plan *plan) { return packed24_words(plan->e
 
 /* -- packed24 ------------------------------------------------------------------------------------------- */
 
+mc_reg find_packed_meta(const compress24_plan *plan, mc_builder *b, const compress24_place *p) {
+    const int atom_bytes = packed24_meta(plan->element.bytes);
+    mc_reg atom = mad_wide(b, "meta_atom", p->item, I(atom_bytes), load_array(b, "meta"));
+    return mad_wide(b, "meta_at", p->thread, I((int64_t)words_of(plan) * WORD), atom);
+}
+
 /* The atom has the slab's number. Pieces of a row are exchanged as a swizzle of 128 bytes does, which is
    the same for a row and the one 8 below it (packed24_value_place). */
 static void find_packed(const compress24_plan *plan, mc_builder *b, const compress24_place *p,
@@ -22,9 +28,7 @@ static void find_packed(const compress24_plan *plan, mc_builder *b, const compre
         else s->values[i] = add_s64(b, "values_at", s->values[i - 1], I(LOWER_ROW * PACKED24_ROW_BYTES));
         b->prefix = NULL;
     }
-    mc_reg meta =
-        mad_wide(b, "meta_atom", p->item, I(packed24_meta(plan->element.bytes)), load_array(b, "meta"));
-    s->meta[0] = mad_wide(b, "meta_at", p->thread, I((int64_t)words_of(plan) * WORD), meta);
+    s->meta[0] = find_packed_meta(plan, b, p);
 }
 
 /* -- Others --------------------------------------------------------------------------------------------- */

@@ -33,14 +33,19 @@ static void report_first(const compress24_plan *plan, mc_builder *b, const compr
     }
 }
 
-void emit_report(const compress24_plan *plan, mc_builder *b, const compress24_place *place, mc_reg full) {
-    mc_label end = label(b, "END");
-    mc_reg count = redux_add_s32(b, "count", popc_b32(b, "own", full), H(segment_lanes));
+mc_reg emit_count(mc_builder *b, const compress24_place *place, mc_reg own, mc_label end) {
+    mc_reg count = redux_add_s32(b, "count", own, H(segment_lanes));
     EMIT_IF(b, setp_eq(b, "is_none", count, I(0)), bra, TO(end));
     mc_reg number = and_b32(b, "slot", place->item, I(COMPRESS24_SLOTS - 1));
     mc_reg slot = mad_wide(b, "slot_at", number, I(COMPRESS24_SLOT_BYTES), load_array(b, "report"));
     mc_reg is_first = setp_eq(b, "is_first", place->lane, I(0));
     EMIT_IF(b, is_first, red_add_u32, AT(slot, COMPRESS24_COUNT_AT), count);
+    return slot;
+}
+
+void emit_report(const compress24_plan *plan, mc_builder *b, const compress24_place *place, mc_reg full) {
+    mc_label end = label(b, "END");
+    mc_reg slot = emit_count(b, place, popc_b32(b, "own", full), end);
     if (plan->mode == COMPRESS24_STRICT) report_first(plan, b, place, slot, full);
     set_label(b, end);
 }
