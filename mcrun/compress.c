@@ -228,10 +228,8 @@ static mc_layout24 device_layout(const compress_options *o) {
 static mc_status compress_dense(compression *c, const mc_dense *a, mc_sparse24_mode mode, mc_diag *diag) {
     const compress_options *o = c->options;
     if (o->device == NULL) return mc_sparse24_compress(a, mode, &c->sparse, diag);
-    c->there = (device_compression){.device = o->device,
-                                    .prune = mode == MC_SPARSE24_PRUNE,
-                                    .bench = o->bench,
-                                    .layout = device_layout(o)};
+    c->there.prune = mode == MC_SPARSE24_PRUNE;
+    c->there.layout = device_layout(o);
     return compress_on_device(&c->there, a, &c->layout, &c->sparse, &c->meta, diag);
 }
 
@@ -246,9 +244,15 @@ static mc_status compress(compression *c, mc_diag *diag) {
     return mc_meta_export(&c->sparse, &c->layout, &c->meta, diag);
 }
 
+static mc_status open_device(compression *c, mc_diag *diag) {
+    c->there = (device_compression){.device = c->options->device, .bench = c->options->bench};
+    return compress_open_device(&c->there, diag);
+}
+
 static mc_status there(compression *c, mc_diag *diag) {
     mc_status status = make_paths(c, c->options->out, diag);
     if (status == MC_OK) status = check_files(c, diag);
+    if (status == MC_OK && c->options->device != NULL) status = open_device(c, diag);
     if (status == MC_OK) status = read_elements(c, c->file, &c->dense, diag);
     if (status == MC_OK) status = check_pattern(c, c->dense.type, diag);
     if (status == MC_OK) status = make_layout(c, c->dense.type, diag);
@@ -387,6 +391,7 @@ static void close_all(compression *c) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) mc_dense_free(all[i]);
     mc_sparse24_free(&c->sparse);
     mc_meta_layout_free(&c->layout);
+    compress_close_device(&c->there);
     free(c->values_path);
     free(c->meta_path);
     free(c->rows_path);

@@ -11,18 +11,23 @@ typedef struct uploaded {
     mc_compress24_size sizes;
 } uploaded;
 
-static mc_status open_context(device_compression *d, mc_context **context, mc_diag *diag) {
+mc_status compress_open_device(device_compression *d, mc_diag *diag) {
     const mc_context_config config = {.size = sizeof config,
                                       .device = d->device,
                                       .cache = MC_CACHE_ENVIRONMENT,
                                       .records = "",
                                       .log = cmd_log};
-    mc_status status = mc_context_create(&config, context, diag);
+    mc_status status = mc_context_create(&config, &d->context, diag);
     if (status != MC_OK) return status;
-    const mc_device_info *info = mc_device_get_info((*context)->device);
+    const mc_device_info *info = mc_device_get_info(d->context->device);
     snprintf(d->device_text, sizeof d->device_text, "%s (%s)", d->device, info->name);
     if (info->kind != MC_DEVICE_SIM || !d->bench) return MC_OK;
     return mc_fail(diag, MC_CANNOT, "--bench: the simulator has no time to measure, this needs a GPU");
+}
+
+void compress_close_device(device_compression *d) {
+    mc_context_destroy(d->context);
+    d->context = NULL;
 }
 
 static mc_status upload(uploaded *u, const device_compression *d, const mc_dense *a, mc_diag *diag) {
@@ -100,11 +105,9 @@ static mc_status compress(device_compression *d, uploaded *u, const mc_meta_layo
 
 mc_status compress_on_device(device_compression *d, const mc_dense *a, const mc_meta_layout *how,
                              mc_sparse24 *s, mc_dense *meta, mc_diag *diag) {
-    uploaded u = {0};
-    mc_status status = open_context(d, &u.context, diag);
-    if (status == MC_OK) status = upload(&u, d, a, diag);
+    uploaded u = {.context = d->context};
+    mc_status status = upload(&u, d, a, diag);
     if (status == MC_OK) status = compress(d, &u, how, s, meta, diag);
     release(&u);
-    mc_context_destroy(u.context);
     return status;
 }
