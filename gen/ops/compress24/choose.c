@@ -144,14 +144,22 @@ static void keep_greatest(chooser *c, mc_reg keep[MEMBERS]) {
 }
 
 /* Of groups with two nonzeros at most: these, and the earliest zeros. Of the last two members a zero is never
-   among them. */
-static void keep_nonzeros(chooser *c, const mc_reg nonzero[MEMBERS], mc_reg two_behind,
-                          mc_reg keep[MEMBERS]) {
+   among them. Returns whether there are more nonzeros. */
+static mc_reg keep_nonzeros(chooser *c, mc_reg keep[MEMBERS]) {
     mc_builder *b = c->b;
-    keep[0] = lop3(b, "keep0", nonzero[0], two_behind, two_behind, H(FIRST | NOT_OF(SECOND)));
+    mc_reg nonzero[MEMBERS];
+    for (int i = 0; i < MEMBERS; i++) {
+        const char *outer = begin_member(c, i);
+        nonzero[i] = is_nonzero(c, c->element[i]);
+        b->prefix = outer;
+    }
+    mc_reg two = lop3(b, "two_behind", nonzero[1], nonzero[2], nonzero[3], H(MOST(FIRST, SECOND, THIRD)));
+    mc_reg three = lop3(b, "three_behind", nonzero[1], nonzero[2], nonzero[3], H(FIRST & SECOND & THIRD));
+    keep[0] = lop3(b, "keep0", nonzero[0], two, two, H(FIRST | NOT_OF(SECOND)));
     keep[1] = lop3(b, "keep1", nonzero[1], nonzero[2], nonzero[3], H(FIRST | NOT_OF(SECOND | THIRD)));
     keep[2] = nonzero[2];
     keep[3] = nonzero[3];
+    return lop3(b, "is_full", nonzero[0], two, three, H((FIRST & SECOND) | THIRD));
 }
 
 /* -- What is kept --------------------------------------------------------------------------------------- */
@@ -183,28 +191,31 @@ static mc_reg code_of(chooser *c, const mc_reg mask[MEMBERS]) {
     return lop3(b, "code", mask[0], low, high, H((NOT_OF(FIRST) & SECOND) | THIRD));
 }
 
+/* Whether a member that is not kept is no zero: then the group has more nonzeros than may be kept. */
+static mc_reg drops_nonzero(chooser *c, const mc_reg mask[MEMBERS]) {
+    mc_builder *b = c->b;
+    mc_reg dropped = lop3(b, "dropped0", mask[0], c->element[0], I(0), H(NOT_OF(FIRST) & SECOND));
+    for (int i = 1; i < MEMBERS; i++)
+        dropped = lop3(b, name_nth("dropped", i).text, mask[i], c->element[i], dropped,
+                       H((NOT_OF(FIRST) & SECOND) | THIRD));
+    return is_nonzero(c, dropped);
+}
+
 void choose_units(const compress24_plan *plan, mc_builder *b, const mc_reg *words, mc_reg zero,
                   compressed_unit *unit) {
     enum { SPREAD_BYTES = 0xba98, SPREAD_HALVES = 0xbb99 };
     chooser c = {.plan = plan, .b = b, .zero = zero};
-    mc_reg nonzero[MEMBERS], keep[MEMBERS], mask[MEMBERS];
+    mc_reg keep[MEMBERS], mask[MEMBERS];
     c.high = lanes_of(plan, 1U << (lane_bits(plan) - 1));
     c.below = ~c.high;
     c.spread = is_byte(&c) ? SPREAD_BYTES : SPREAD_HALVES;
     if (is_byte(&c)) take_bytes(&c, words);
     else take_halves(&c, words);
-    for (int i = 0; i < MEMBERS; i++) {
-        const char *outer = begin_member(&c, i);
-        nonzero[i] = is_nonzero(&c, c.element[i]);
-        b->prefix = outer;
-    }
-    mc_reg two = lop3(b, "two_behind", nonzero[1], nonzero[2], nonzero[3], H(MOST(FIRST, SECOND, THIRD)));
-    mc_reg three = lop3(b, "three_behind", nonzero[1], nonzero[2], nonzero[3], H(FIRST & SECOND & THIRD));
-    unit->full = lop3(b, "is_full", nonzero[0], two, three, H((FIRST & SECOND) | THIRD));
     if (plan->mode == COMPRESS24_PRUNE) keep_greatest(&c, keep);
-    else keep_nonzeros(&c, nonzero, two, keep);
+    else unit->full = keep_nonzeros(&c, keep);
     for (int i = 0; i < MEMBERS; i++)
         mask[i] = prmt(b, name_nth("mask", i).text, keep[i], keep[i], H(c.spread));
+    if (plan->mode == COMPRESS24_PRUNE) unit->full = drops_nonzero(&c, mask);
     keep_values(&c, mask, unit->values);
     unit->codes = code_of(&c, mask);
 }

@@ -113,8 +113,8 @@ static void take_group(pattern_emitter *e, int row, mc_reg first, mc_reg number,
     EMIT_IF(b, next.is_in[KEPT], add_s32, e->full, e->full, I(1));
 }
 
-/* Returns its metadata, in the low bits. Codes come in from above, and push a 1 out in front of the last group.
-   ptxas would unroll a loop that counts, and keep too much in registers. */
+/* Returns its metadata, in the low bits. Codes come in from above, and push a 1 out in front of the last
+   group. ptxas would unroll a loop that counts, and keep too much in registers. */
 static mc_reg take_piece(pattern_emitter *e, int index) {
     mc_builder *b = e->b;
     made_name prefix = piece_prefix(index);
