@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "compress_device.h"
 #include "matrix/slide24.h"
 #include "matrix/sparse24_layout.h"
 #include "options.h"
@@ -17,10 +18,10 @@ enum { SPAN_1_2 = 2, SPAN_2_4 = 4 };
 #define LAYOUT_WORDS "natural8|natural16|natural32|cutlass-sm80|cutlass-sm90|table=FILE.npy"
 
 typedef struct compress_options {
-    const char *out, *layout, *pattern;
+    const char *out, *layout, *pattern, *device;
     int type, mode, word, atoms;
     int64_t tile_k, cols; /* cols -1: not given */
-    bool decompress, mend, json;
+    bool decompress, mend, bench, json;
 } compress_options;
 
 static const cmd_option table[] = {
@@ -48,6 +49,10 @@ static const cmd_option table[] = {
      "--decompress: columns of the matrix (as many as there is room for)"},
     {"mend", 0, OPTION_SWITCH, offsetof(compress_options, mend), NULL, 0, 0,
      "--decompress: groups of zeros may have codes without a meaning, as CUTLASS writes them for sm_90"},
+    {"device", 0, OPTION_TEXT, offsetof(compress_options, device), "DEVICE", 0, 0,
+     "where it is compressed: cuda:I, or sim, the simulator (on none, by this program)"},
+    {"bench", 0, OPTION_SWITCH, offsetof(compress_options, bench), NULL, 0, 0,
+     "--device: tells the time of the kernel, beside one that moves as many bytes"},
     {"json", 0, OPTION_SWITCH, offsetof(compress_options, json), NULL, 0, 0, "print JSON"},
 };
 
@@ -60,6 +65,7 @@ typedef struct compression {
     mc_dense dense, expanded, rows, meta;
     mc_sparse24 sparse;
     int64_t lost, mended;
+    device_compression there; /* with --device */
     char *values_path, *meta_path, *rows_path;
 } compression;
 
@@ -109,6 +115,8 @@ static int check_options(compression *c) {
     if (o->decompress && o->mode != 0) return cmd_usage("compress: --mode goes without --decompress");
     if (!o->decompress && (o->cols >= 0 || o->mend))
         return cmd_usage("compress: --cols and --mend go with --decompress");
+    if (o->decompress && o->device != NULL) return cmd_usage("compress: --device goes without --decompress");
+    if (o->bench && o->device == NULL) return cmd_usage("compress: --bench goes with --device");
     return check_layout(o);
 }
 
@@ -209,24 +217,46 @@ static mc_status spread(compression *c, mc_sparse24_mode mode, mc_diag *diag) {
     return mc_slide24_rows(c->dense.type, c->span, c->dense.cols, &c->rows, diag);
 }
 
+/* What the device itself writes; other layouts are made of the natural one. */
+static mc_layout24 device_layout(const compress_options *o) {
+    const bool usual = o->tile_k == 0 || o->tile_k == MC_META_TILE_K;
+    if (o->layout != NULL && strcmp(o->layout, "cutlass-sm80") == 0) return MC_LAYOUT24_SM80;
+    if (o->layout != NULL && strcmp(o->layout, "cutlass-sm90") == 0 && usual) return MC_LAYOUT24_SM90;
+    return MC_LAYOUT24_NATURAL;
+}
+
+static mc_status compress_dense(compression *c, const mc_dense *a, mc_sparse24_mode mode, mc_diag *diag) {
+    const compress_options *o = c->options;
+    if (o->device == NULL) return mc_sparse24_compress(a, mode, &c->sparse, diag);
+    c->there.prune = mode == MC_SPARSE24_PRUNE;
+    c->there.layout = device_layout(o);
+    return compress_on_device(&c->there, a, &c->layout, &c->sparse, &c->meta, diag);
+}
+
 static mc_status compress(compression *c, mc_diag *diag) {
     mc_sparse24_mode mode = c->options->mode == MODE_PRUNE ? MC_SPARSE24_PRUNE : MC_SPARSE24_STRICT;
     mc_diag *why = mc_diag_create();
     mc_status status = is_spread(c) ? spread(c, mode, why) : MC_OK;
-    if (status == MC_OK)
-        status = mc_sparse24_compress(is_spread(c) ? &c->expanded : &c->dense, mode, &c->sparse, why);
+    if (status == MC_OK) status = compress_dense(c, is_spread(c) ? &c->expanded : &c->dense, mode, why);
     c->lost += c->sparse.lost;
-    return name_file(c->file, status, why, diag);
+    status = name_file(c->file, status, why, diag);
+    if (status != MC_OK || c->meta.data != NULL) return status;
+    return mc_meta_export(&c->sparse, &c->layout, &c->meta, diag);
+}
+
+static mc_status open_device(compression *c, mc_diag *diag) {
+    c->there = (device_compression){.device = c->options->device, .bench = c->options->bench};
+    return compress_open_device(&c->there, diag);
 }
 
 static mc_status there(compression *c, mc_diag *diag) {
     mc_status status = make_paths(c, c->options->out, diag);
     if (status == MC_OK) status = check_files(c, diag);
+    if (status == MC_OK && c->options->device != NULL) status = open_device(c, diag);
     if (status == MC_OK) status = read_elements(c, c->file, &c->dense, diag);
     if (status == MC_OK) status = check_pattern(c, c->dense.type, diag);
     if (status == MC_OK) status = make_layout(c, c->dense.type, diag);
     if (status == MC_OK) status = compress(c, diag);
-    if (status == MC_OK) status = mc_meta_export(&c->sparse, &c->layout, &c->meta, diag);
     if (status != MC_OK) return status;
     const mc_npy_file files[] = {{c->values_path, &c->sparse.values, false},
                                  {c->meta_path, &c->meta, false},
@@ -293,6 +323,24 @@ static const char *layout_text(const compression *c) {
     return c->options->layout != NULL ? c->options->layout : mc_meta_layout_name(0);
 }
 
+static double copy_share(const compress24_times *times) { return times->copy / times->compress; }
+
+static void print_device(const compression *c) {
+    const compress24_times *times = &c->there.times;
+    printf("device     %s\n", c->there.device_text);
+    if (!c->options->bench) return;
+    printf("time       %.2f us, %.0f GB/s\n", times->compress, (double)times->bytes / times->compress * 1e-3);
+    printf(
+        "copy       %.2f us for a kernel that moves the same bytes and chooses nothing: %.3f of its speed\n",
+        times->copy, copy_share(times));
+}
+
+static json_t *bench_json(const compression *c) {
+    const compress24_times *times = &c->there.times;
+    return json_pack("{s:f, s:f, s:f, s:I}", "us", times->compress, "copy_us", times->copy, "of_copy",
+                     copy_share(times), "bytes", (json_int_t)times->bytes);
+}
+
 static void print(const compression *c) {
     printf("shape      %" PRId64 " x %" PRId64 ", %s\n", c->dense.rows, c->dense.cols,
            mc_type_text(c->dense.type));
@@ -305,6 +353,7 @@ static void print(const compression *c) {
     print_array("values", c->values_path, &c->sparse.values);
     print_array("metadata", c->meta_path, &c->meta);
     printf("layout     %s\n", shown(layout_text(c)).text);
+    if (c->options->device != NULL) print_device(c);
     if (c->rows.data != NULL)
         printf("rows       %s: which row of B each of its %" PRId64 " columns takes\n",
                shown(c->rows_path).text, c->rows.cols);
@@ -327,6 +376,9 @@ static mc_status print_json(const compression *c, mc_diag *diag) {
         json_object_set_new(json, "pruned", json_integer((json_int_t)c->lost));
         json_object_set_new(json, "values", array_json(c->values_path, &c->sparse.values));
         json_object_set_new(json, "metadata", array_json(c->meta_path, &c->meta));
+        if (c->options->device != NULL)
+            json_object_set_new(json, "device", json_string(c->there.device_text));
+        if (c->options->bench) json_object_set_new(json, "bench", bench_json(c));
         if (c->rows.data != NULL) json_object_set_new(json, "b_rows", array_json(c->rows_path, &c->rows));
     }
     return cmd_print_json(json, diag);
@@ -339,6 +391,7 @@ static void close_all(compression *c) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) mc_dense_free(all[i]);
     mc_sparse24_free(&c->sparse);
     mc_meta_layout_free(&c->layout);
+    compress_close_device(&c->there);
     free(c->values_path);
     free(c->meta_path);
     free(c->rows_path);

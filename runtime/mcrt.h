@@ -313,6 +313,65 @@ typedef struct mc_device_values {
 MC_API mc_status mc_matrix_set_device_values(mc_matrix *matrix, const mc_device_values *values, void *stream,
                                              mc_diag *diag);
 
+/* -- 2:4 matrices ------------------------------------------------------------------------------------- */
+
+/* How values and metadata of a 2:4 matrix lie in memory (docs/sparse24.md, "Layouts").
+     PACKED     packed24, in the atoms of 64 rows that kernels of MC_OP_GEMM24 read (docs/formats.md)
+     NATURAL    values and metadata row by row, as natural8, natural16 and natural32 have them
+     SM80       values row by row; metadata in the atoms of CUTLASS 2 and PyTorch
+     SM90       values row by row; metadata in those of CUTLASS 3, for a tile of 128 elements of k */
+typedef enum mc_layout24 {
+    MC_LAYOUT24_PACKED,
+    MC_LAYOUT24_NATURAL,
+    MC_LAYOUT24_SM80,
+    MC_LAYOUT24_SM90,
+} mc_layout24;
+
+/* A dense matrix in device memory, row-major, and where it is to be compressed to. */
+typedef struct mc_compress24_config {
+    size_t size;
+    mc_type type; /* f16, bf16, s8, u8, e4m3, e5m2: two of four are kept; f32, tf32: one of two */
+    int64_t rows, cols;
+    int64_t ld;      /* elements from row to row; 0: cols */
+    mc_address data; /* at a multiple of an element's size; rows at multiples of 16 bytes are read faster */
+    mc_layout24 layout;
+    /* Of a group with more nonzeros than may be kept those of greatest magnitude stay, of equal ones the
+       earlier. Else it is an error */
+    bool prune;
+    /* Two arrays of the caller's, as large as mc_compress24_sizes says, at multiples of 16 bytes; they may
+       not overlap data */
+    mc_address values, meta;
+} mc_compress24_config;
+
+/* Bytes of a compressed matrix. */
+typedef struct mc_compress24_size {
+    size_t size;
+    int64_t values, meta; /* the two arrays */
+    /* From one row to the next, where values, or metadata, lie row by row, else 0. Rows are filled up: to
+       whole 16 bytes of values, and as much of metadata */
+    int64_t values_pitch, meta_pitch;
+} mc_compress24_size;
+
+/* Groups with more nonzeros than may be kept. */
+typedef struct mc_compress24_report {
+    size_t size;
+    int64_t full;       /* how many there are */
+    int64_t row, group; /* the first one, counted in its row; -1 where there is none, or with prune */
+} mc_compress24_report;
+
+/* The sizes of what mc_compress24 makes of CONFIG, of which addresses do not count. Needs no device.
+   MC_CANNOT for a type that sparse tensor cores do not have, and for more than a launch takes. */
+MC_API mc_status mc_compress24_sizes(const mc_compress24_config *config, mc_compress24_size *sizes,
+                                     mc_diag *diag);
+/* Compresses a dense matrix in device memory, in one pass over it. What is kept, and its codes, are those of
+   `mcrun compress` (docs/sparse24.md) to the byte; what rows, values and metadata are filled up with is the
+   same as there, zeros and the code 4. The work is put on STREAM and waited for. REPORT may be NULL. It is
+   filled in also where the call fails with MC_FORMAT, since there are such groups and prune is not set: the
+   message has their number and the place of the first, and both arrays hold anything. MC_CANNOT while STREAM
+   is being captured. */
+MC_API mc_status mc_compress24(mc_context *context, const mc_compress24_config *config, void *stream,
+                               mc_compress24_report *report, mc_diag *diag);
+
 /* -- Plans -------------------------------------------------------------------------------------------- */
 
 /* One problem, and the kernel for it, ready to be launched. */

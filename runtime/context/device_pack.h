@@ -36,5 +36,12 @@ mc_status device_pack_windowed(mc_context *context, const device_pattern *patter
 /* The same for strided-bcrs and strided-bcrs-int4. */
 mc_status device_pack_strided(mc_context *context, const device_pattern *pattern, mc_type type,
                               const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag);
+/* The same for packed24. MC_CANNOT for what is packed on the host: types of 32 bits, and, so that the host
+   says which, groups with more than two nonzeros. */
+mc_status device_pack_packed24(mc_context *context, const device_pattern *pattern, mc_type type,
+                               const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag);
+/* Room for the arrays of PACKED's shape, and for the slots' vectors; arrays with data are copied, and have
+   none afterwards. */
+mc_status device_packed_create(mc_context *context, device_packed *packed, mc_diag *diag);
 
 #endif

@@ -1,28 +1,10 @@
 /* strided-bcrs and strided-bcrs-int4, packed on the device (gen/ops/pack_strided). */
 #include <stdio.h>
-#include <stdlib.h>
 #include "context/device_pack.h"
 #include "context/device_work.h"
 #include "parts/segment.h"
 
 enum { FIELDS_TEXT = 96, HOLD = 4 };
-
-/* Room for the arrays; row_ptr, which the host has made, is copied. */
-static mc_status make_arrays(mc_context *context, device_packed *packed, mc_diag *diag) {
-    mc_status status = MC_OK;
-    for (size_t i = 0; i < packed->shape.array_count && status == MC_OK; i++) {
-        mc_packed_array *array = &packed->shape.arrays[i];
-        size_t bytes = (size_t)mc_type_size(array->type, array->count);
-        status = context_alloc(context, bytes, &packed->arrays[i], diag);
-        if (status == MC_OK && array->data != NULL)
-            status = mc_device_upload(context->device, packed->arrays[i], array->data, bytes, diag);
-        free(array->data);
-        array->data = NULL;
-    }
-    if (status != MC_OK) return status;
-    size_t slots = (size_t)(packed->slots.groups * packed->slots.group);
-    return context_alloc(context, slots * sizeof(int32_t), &packed->vectors, diag);
-}
 
 static int64_t array_at(const device_packed *packed, const char *name) {
     return (int64_t)packed->arrays[mc_packed_find(&packed->shape, name) - packed->shape.arrays];
@@ -74,7 +56,7 @@ mc_status device_pack_strided(mc_context *context, const device_pattern *pattern
     mc_status status = work_begin(&work, context, stream, diag);
     if (status != MC_OK) return status;
     status = strided_outline(kernel, &a, &form, &packed->shape, &packed->slots, diag);
-    if (status == MC_OK) status = make_arrays(context, packed, diag);
+    if (status == MC_OK) status = device_packed_create(context, packed, diag);
     if (status == MC_OK) status = put_kernel(&work, pattern, &a, &form, packed, diag);
     status = work_end(&work, status, diag);
     if (status != MC_OK) device_packed_free(context, packed);

@@ -13,6 +13,7 @@ static const struct {
     {"strided-bcrs", device_pack_strided},
     {"strided-bcrs-int4", device_pack_strided},
     {"windowed-bcrs", device_pack_windowed},
+    {"packed24", device_pack_packed24},
 };
 
 static device_packer *find_packer(const char *format) {

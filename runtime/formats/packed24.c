@@ -34,6 +34,14 @@ static int64_t atom_count(const atoms *all) { return mcrt_product(all->blocks, a
 /* With the one of zeros, behind all others. */
 static int64_t packed_count(const atoms *all) { return atom_count(all) + 1; }
 
+/* Elements of the two arrays. */
+static int64_t values_count(const atoms *all) { return packed_count(all) * packed24_values() / all->bytes; }
+static int64_t meta_count(const atoms *all) { return packed_count(all) * packed24_meta(all->bytes); }
+
+static mc_status refuse_count(int64_t count, mc_diag *diag) {
+    return mc_fail(diag, MC_CANNOT, "%" PRId64 " atoms of 2:4, the kernel counts them in s32", count);
+}
+
 /* -- Places */
 
 /* Where element KEPT of ROW, counted among those that are kept, lies in its atom; and which atom that is. */
@@ -90,11 +98,9 @@ static mc_status pack_vectors(const mc_vsparse *a, mc_packed *packed, mc_diag *d
     mc_status status = mc_sparse24_rule_of(a->type, &rule, diag);
     if (status != MC_OK) return status;
     filling f = {.a = a, .all = atoms_of(a->type, a->rows, a->cols), .kept = rule.kept};
-    int64_t count = packed_count(&f.all);
-    if (count > INT32_MAX)
-        return mc_fail(diag, MC_CANNOT, "%" PRId64 " atoms of 2:4, the kernel counts them in s32", count);
-    status = packed_add(packed, "values", a->type, count * packed24_values() / f.all.bytes, diag);
-    if (status == MC_OK) status = packed_add(packed, "meta", MC_U8, count * packed24_meta(f.all.bytes), diag);
+    if (packed_count(&f.all) > INT32_MAX) return refuse_count(packed_count(&f.all), diag);
+    status = packed_add(packed, "values", a->type, values_count(&f.all), diag);
+    if (status == MC_OK) status = packed_add(packed, "meta", MC_U8, meta_count(&f.all), diag);
     if (status == MC_OK) {
         f.values = packed->arrays[0].data, f.meta = packed->arrays[1].data;
         memset(f.meta, CODE_FILL, (size_t)packed->arrays[1].count);
@@ -144,24 +150,44 @@ static void place_group(void *user, const row_group *g) {
     }
 }
 
+typedef mc_status slots_maker(const char *array, int64_t groups, packed_slots *slots, mc_diag *diag);
+
+/* Where values lie; which vectors slots hold is left open. */
+static mc_status make_slots(const mc_kernel *kernel, mc_type type, const atoms *all, slots_maker *make,
+                            packed_slots *slots, mc_diag *diag) {
+    const int group = SWIZZLE_ROWS * all->kept;
+    *slots = (packed_slots){.vec = 1, .group = group, .period = group};
+    mc_status status = code_make(type, code_of_kernel(kernel), code_unit(type, MC_U8), &slots->code, diag);
+    if (status == MC_OK)
+        status = make("values", packed_count(all) * (PACKED24_ROWS / SWIZZLE_ROWS), slots, diag);
+    for (int slot = 0; status == MC_OK && slot < group; slot++) {
+        int at = packed24_value_place(slot / all->kept, slot % all->kept * all->bytes) / all->bytes;
+        slots->pieces[at] = packed_piece(slots, slot, 0, 0);
+    }
+    return status;
+}
+
 static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_slots *slots, mc_diag *diag) {
     const mc_vsparse *v = a->vectors;
     const atoms all = atoms_of(v->type, v->rows, v->cols);
     mc_sparse24_rule rule;
-    int group = SWIZZLE_ROWS * all.kept;
-    *slots = (packed_slots){.vec = 1, .group = group, .period = group};
+    *slots = (packed_slots){0};
     mc_status status = mc_sparse24_rule_of(v->type, &rule, diag);
-    if (status == MC_OK)
-        status = code_make(v->type, code_of_kernel(kernel), code_unit(v->type, MC_U8), &slots->code, diag);
-    if (status == MC_OK)
-        status =
-            packed_slots_create("values", packed_count(&all) * (PACKED24_ROWS / SWIZZLE_ROWS), slots, diag);
-    for (int slot = 0; status == MC_OK && slot < group; slot++) {
-        int at = packed24_value_place(slot / all.kept, slot % all.kept * all.bytes) / all.bytes;
-        slots->pieces[at] = packed_piece(slots, slot, 0, 0);
-    }
+    if (status == MC_OK) status = make_slots(kernel, v->type, &all, packed_slots_create, slots, diag);
     placing p = {&all, rule.kept, slots};
     return status == MC_OK ? sparse24_walk(v, place_group, &p, diag) : status;
+}
+
+mc_status packed24_outline(const mc_kernel *kernel, const mc_vsparse *a, packed24_sizes *sizes,
+                           mc_packed *packed, packed_slots *slots, mc_diag *diag) {
+    const atoms all = atoms_of(a->type, a->rows, a->cols);
+    *sizes = (packed24_sizes){all.steps, packed_count(&all)};
+    *packed = (mc_packed){.array_count = 2};
+    *slots = (packed_slots){0};
+    if (sizes->atoms > INT32_MAX) return refuse_count(sizes->atoms, diag);
+    packed->arrays[0] = (mc_packed_array){"values", a->type, values_count(&all), NULL};
+    packed->arrays[1] = (mc_packed_array){"meta", MC_U8, meta_count(&all), NULL};
+    return make_slots(kernel, a->type, &all, packed_slots_outline, slots, diag);
 }
 
 const packed_format format_packed24 = {.name = "packed24",

@@ -36,6 +36,13 @@ static inline slot_place packed_slot_place(const packed_slots *slots, int64_t in
     const int parts = vec / slots->vec;
     return (slot_place){slots->vectors[index] / parts, slots->vectors[index] % parts * slots->vec};
 }
+/* The same of A's sizes, for KERNEL, which reads packed24: how many atoms a row of them has, and there are.
+   */
+typedef struct packed24_sizes {
+    int64_t steps, atoms;
+} packed24_sizes;
+mc_status packed24_outline(const mc_kernel *kernel, const mc_vsparse *a, packed24_sizes *sizes,
+                           mc_packed *packed, packed_slots *slots, mc_diag *diag);
 /* Puts the values that lie in PACKED, the array of SLOTS, into A, of whose pattern it is. */
 void packed_slots_take(const packed_slots *slots, const void *packed, mc_vsparse *a);
 

@@ -41,6 +41,10 @@ static inline int64_t mc_meta_padded(int64_t count, int atom) { return (count + 
 MC_API int64_t mc_meta_position(const mc_meta_layout *layout, int64_t rows, int64_t groups, int64_t row,
                                 int64_t group);
 
+/* Room for the metadata of S, of which rows, cols and the type of the values count, in LAYOUT: all codes
+   are 4. The call creates OUT. */
+MC_API mc_status mc_meta_create(const mc_sparse24 *s, const mc_meta_layout *layout, mc_dense *out,
+                                mc_diag *diag);
 /* The metadata of S in LAYOUT: words in u8, s16 or s32, padded rows x (padded groups * 4 / word_bits).
    Codes of the padding are 4. The call creates OUT. */
 MC_API mc_status mc_meta_export(const mc_sparse24 *s, const mc_meta_layout *layout, mc_dense *out,

@@ -40,14 +40,22 @@ static mc_type word_type(const mc_meta_layout *layout) {
     return layout->word_bits == 8 ? MC_U8 : layout->word_bits == 16 ? MC_S16 : MC_S32;
 }
 
-mc_status mc_meta_export(const mc_sparse24 *s, const mc_meta_layout *layout, mc_dense *out, mc_diag *diag) {
-    meta_shape shape;
+mc_status mc_meta_create(const mc_sparse24 *s, const mc_meta_layout *layout, mc_dense *out, mc_diag *diag) {
+    meta_shape shape = {0};
     *out = (mc_dense){0};
     mc_status status = shape_of(s, layout, &shape, diag);
     if (status == MC_OK)
         status = mc_dense_create(word_type(layout), shape.rows, shape.words, shape.words, out, diag);
     if (status != MC_OK) return status;
     memset(out->data, CODE_FILL, (size_t)mc_type_size(out->type, shape.rows * shape.words));
+    return MC_OK;
+}
+
+mc_status mc_meta_export(const mc_sparse24 *s, const mc_meta_layout *layout, mc_dense *out, mc_diag *diag) {
+    meta_shape shape = {0};
+    mc_status status = mc_meta_create(s, layout, out, diag);
+    if (status == MC_OK) status = shape_of(s, layout, &shape, diag);
+    if (status != MC_OK) return status;
     for (int64_t row = 0; shape.groups > 0 && row < s->rows; row++)
         for (int64_t group = 0; group < shape.groups; group++)
             nibble_set(out->data, mc_meta_position(layout, s->rows, shape.groups, row, group),

@@ -42,6 +42,23 @@ expect 0 'metadata   l.meta.npy, u8[64][8]' compress w.npy --layout cutlass-sm90
 expect 1 "cutlass-sm90 has no metadata of s4" compress w.npy --type s4 --layout cutlass-sm90 --out no
 expect 2 'a tile of 96 in k: must be a multiple of 64 for s8' compress w.npy --layout cutlass-sm90 --tile-k 96 --out no
 
+# The same bytes from a device, whatever the layout
+for layout in natural8 natural32 cutlass-sm80 cutlass-sm90 "cutlass-sm90 --tile-k 64"; do
+    for type in s8 u8; do
+        # shellcheck disable=SC2086
+        expect 0 'device     sim (PTX simulator)' compress w.npy --mode prune --type $type --layout $layout --device sim --out d
+        # shellcheck disable=SC2086
+        compress w.npy --mode prune --type $type --layout $layout --out l >/dev/null
+        check "values of $layout from a device" cmp l.values.npy d.values.npy
+        check "metadata of $layout from a device" cmp l.meta.npy d.meta.npy
+    done
+done
+expect 1 's4: pairs of elements are not compressed on the device' compress w.npy --type s4 --device sim --out no
+expect 1 '--bench: the simulator has no time to measure, this needs a GPU' compress w.npy --device sim --bench --out no
+expect 2 'compress: --bench goes with --device' compress w.npy --bench --out no
+expect 2 'compress: --device goes without --decompress' compress w --decompress --device sim --out no
+check 'no file of failed runs' test ! -e no.values.npy
+
 # A table: two codes each of rows 0 and 1, backwards
 npy table.npy '<i4' '2, 2' '\3\0\0\0\2\0\0\0\1\0\0\0\0\0\0\0'
 expect 0 'layout     table=table.npy' compress w.npy --layout table=table.npy --out t
@@ -56,6 +73,8 @@ expect 1 'broken.npy: the table has 2 columns: must be a multiple of the 4 codes
 # Groups that are full
 npy full.npy '|i1' '2, 8' '\0\0\0\0\1\2\3\0\1\1\0\1\0\0\0\0'
 expect 1 'full.npy: groups with more than 2 of 4 nonzero: 2, the first in row 0, group 1' compress full.npy --out no
+expect 1 'full.npy: groups with more than 2 of 4 nonzero: 2, the first in row 0, group 1' compress full.npy --device sim --out no
+expect 0 'pruned     2 groups' compress full.npy --mode prune --device sim --out f
 expect 0 'pruned     2 groups' compress full.npy --mode prune --out f
 holds f.values.npy 0000020301010000
 holds f.meta.npy 9444

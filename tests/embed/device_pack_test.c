@@ -127,6 +127,52 @@ static void test_formats(void) {
     }
 }
 
+/* -- packed24: at most two of four neighbours ---------------------------------------------------------- */
+
+static bool has_two(int64_t row, int64_t col) {
+    static const unsigned members[] = {3, 5, 9, 6, 10, 12, 0, 1, 2, 4, 8};
+    if (row % 9 == 4) return false;
+    return members[(row * 7 + col / 4 * 5 + row * (col / 4) / 16) % 11] >> col % 4 & 1;
+}
+static bool has_row(int64_t row, int64_t col) { return row == 64 && has_two(row, col); }
+static bool has_three(int64_t row, int64_t col) {
+    return (row == 65 && col / 4 == 20 && col % 4 < 3) || has_two(row, col);
+}
+
+static const device_shape grouped_shapes[] = {{"2:4", 70, 301, has_two},
+                                              {"2:4, one row", 1, 3, has_two},
+                                              {"2:4, long rows", 17, 2000, has_two},
+                                              {"2:4, row 64", 130, 260, has_row},
+                                              {"2:4, no rows", 0, 64, has_two},
+                                              {"2:4, no columns", 3, 0, has_two}};
+
+static void test_grouped(void) {
+    int made_there = 0, tried = 0;
+    for (size_t i = 0; i < sizeof packed_grouped / sizeof *packed_grouped; i++)
+        for (size_t s = 0; s < sizeof grouped_shapes / sizeof *grouped_shapes; s++, tried++)
+            CHECK(try_kernel(packed_grouped[i], "lhs", &grouped_shapes[s], true, &made_there));
+    CHECK(made_there == tried, "%d of %d on the device", made_there, tried);
+}
+
+/* A group with three: the host says which. */
+static void test_three(void) {
+    mc_kernel *kernel = NULL;
+    matrix_packing *packing = NULL;
+    context_visit visit;
+    if (!worked("kernel", mc_kernel_from_fields(packed_grouped[0], &kernel, diag))) return;
+    mc_vsparse host = device_make_host(MC_F16, 1, &(device_shape){"three", 70, 301, has_three});
+    mc_matrix *matrix = device_from_bcrs(&host, false);
+    (void)context_enter(context, &visit, diag);
+    CHECK(matrix_pack_for(matrix, kernel, &packing, diag) == MC_CANNOT);
+    CHECK_TEXT(mc_diag_text(diag),
+               "1 group has more than 2 of 4 elements, the first one is row 65, columns 80 to 83");
+    mc_diag_clear(diag);
+    context_leave(context, &visit);
+    mc_matrix_destroy(matrix);
+    mc_vsparse_free(&host);
+    mc_kernel_destroy(kernel);
+}
+
 /* Balanced digits: what the device would make the nearest value, device_set_values refuses, and nothing changes. */
 static void test_digits(void) {
     mc_kernel *kernel = NULL;
@@ -158,7 +204,9 @@ static void test_digits(void) {
 static void test_fields(void) {
     int helpers = 0;
     for (const loaded_kernel *k = context->kernels; k != NULL; k = k->next) {
-        if (strncmp(k->fields, "op=pa", 5) != 0 && strncmp(k->fields, "op=values", 9) != 0) continue;
+        if (strncmp(k->fields, "op=pa", 5) != 0 && strncmp(k->fields, "op=values", 9) != 0 &&
+            strncmp(k->fields, "op=compress24", 13) != 0)
+            continue;
         CHECK(strcmp(k->fields, mc_kernel_fields(k->kernel)) == 0, "%s, not %s", k->fields,
               mc_kernel_fields(k->kernel));
         helpers++;
@@ -173,6 +221,8 @@ int main(int argc, char **argv) {
     if (worked("mc_context_create", mc_context_create(&config, &context, diag))) {
         test_digits();
         test_formats();
+        test_grouped();
+        test_three();
         test_fields();
     }
     mc_context_destroy(context);

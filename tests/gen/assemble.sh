@@ -2,7 +2,7 @@
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | compress24], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -528,6 +528,22 @@ pack_strided_list() {
         for kind in none:32 none:64 bytes:32 halves:32 halves:64; do
             echo "$arch 0 plain.$kind --set ones=${kind%:*} --set group=${kind#*:} --set hold=4"
             echo "$arch 0 shuffled.$kind --set index=shuffled --set ones=${kind%:*} --set group=${kind#*:} --set hold=8"
+        done
+    done
+}
+
+# Every element in every mode and layout.
+compress24_list() {
+    local arch element mode layout
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for element in f16 bf16 e4m3 e5m2 s8 u8 f32; do
+            for layout in packed24 natural cutlass-sm80 cutlass-sm90; do
+                for mode in strict prune; do
+                    echo "$arch 0 $element.$mode.$layout --set element=$element --set mode=$mode --set layout=$layout"
+                done
+            done
+            echo "$arch 0 $element.copy --set element=$element --set mode=copy"
+            [ $element = f32 ] || echo "$arch 0 $element.pattern --set element=$element --set source=pattern"
         done
     done
 }

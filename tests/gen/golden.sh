@@ -44,6 +44,7 @@ reference gemm24
 reference pattern
 reference pack_strided
 reference pack_windowed
+reference compress24
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90
@@ -176,4 +177,8 @@ spec=$(dirname "$spec")/pack_windowed.lua
 golden pack_windowed_choose
 golden pack_windowed_place --set task=place --set ones=on
 golden pack_windowed_words --set task=place --set padding=words --set tile=128 --arch sm_90
+spec=$(dirname "$spec")/compress24.lua
+golden compress24
+golden compress24_pattern --set source=pattern
+golden compress24_bytes --set element=s8 --set mode=prune --set layout=cutlass-sm80 --arch sm_90
 exit $failed
