@@ -54,11 +54,16 @@ static bool keeps_arch(const search *s, const mc_kernel *own) {
     return usual != NULL && strcmp(arch, usual) != 0 && mc_arch_suits(arch, s->target->capability);
 }
 
-/* Reading it shows whether it is a spec at all. */
+/* Reading it shows whether it is a spec at all, which one of another operator that is shipped is not read
+   for. */
 static mc_status look_at_spec(const search *s, const spec_source *source, likeness *like) {
     int *unlike = &like->unlike;
     mc_spec *spec;
     mc_kernel *own = NULL;
+    if (s->builtin && !spec_text_is_of(source->text, plan_op_text(s->problem->op))) {
+        *unlike = OTHER_FAMILY;
+        return MC_OK;
+    }
     mc_status status = mc_spec_read_text(source->path, source->text, source->size, NULL, 0, &spec, s->diag);
     if (status == MC_OK) status = mc_kernel_outline(spec, mc_spec_default(spec), &own, s->diag);
     if (status == MC_OK && strcmp(mc_kernel_contract(own)->family, plan_op_text(s->problem->op)) != 0)

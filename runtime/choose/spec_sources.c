@@ -47,6 +47,22 @@ mc_status spec_sources_load(const char *const *paths, size_t count, spec_sources
     return status;
 }
 
+/* op = "spmm" */
+bool spec_text_is_of(const char *text, const char *op) {
+    static const char name[] = "op";
+    const size_t length = strlen(op);
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, name, strlen(name)) != 0) continue;
+        const char *value = line + strlen(name);
+        value += strspn(value, " ");
+        if (*value++ != '=') continue;
+        value += strspn(value, " ");
+        if (*value == '"' && strncmp(value + 1, op, length) == 0 && value[1 + length] == '"') return true;
+    }
+    return false;
+}
+
 void spec_sources_free(spec_sources *sources) {
     for (size_t i = 0; i < sources->count; i++) free(sources->items[i].owned);
     free(sources->items);

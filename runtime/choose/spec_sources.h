@@ -23,5 +23,8 @@ typedef struct spec_sources {
    be a spec. */
 mc_status spec_sources_load(const char *const *paths, size_t count, spec_sources *sources, mc_diag *diag);
 void spec_sources_free(spec_sources *sources);
+/* Whether a line of a shipped spec's TEXT says that it is of operator OP. Shipped specs name theirs in plain
+   words, so that nobody reads specs of others to find out. */
+bool spec_text_is_of(const char *text, const char *op);
 
 #endif

@@ -381,6 +381,29 @@ static void test_cache(void) {
     close_context();
 }
 
+/* Specs of other operators are passed over by their texts, which say what reading them says. */
+static void test_operators_of_texts(void) {
+    mc_diag *diag = mc_diag_create();
+    for (const mc_builtin_spec *shipped = mc_builtin_specs(); shipped->name != NULL; shipped++) {
+        mc_spec *spec;
+        mc_kernel *kernel = NULL;
+        bool read = mc_spec_read_text(shipped->name, shipped->text, strlen(shipped->text), NULL, 0, &spec,
+                                      diag) == MC_OK &&
+                    mc_kernel_outline(spec, mc_spec_default(spec), &kernel, diag) == MC_OK;
+        CHECK(read, "%s: %s", shipped->name, mc_diag_text(diag));
+        const char *family = read ? mc_kernel_contract(kernel)->family : "";
+        CHECK(spec_text_is_of(shipped->text, family), "%s is of %s", shipped->name, family);
+        CHECK(!spec_text_is_of(shipped->text, "gem") && !spec_text_is_of(shipped->text, "oftmax"),
+              "part of a name");
+        mc_kernel_destroy(kernel);
+        mc_spec_destroy(spec);
+    }
+    CHECK(!spec_text_is_of("", "spmm") && !spec_text_is_of("op\nopt = \"spmm\"\n-- op = \"spmm\"", "spmm"),
+          "no line");
+    CHECK(spec_text_is_of("-- x\nop=\"spmm\"", "spmm"), "the last line");
+    mc_diag_destroy(diag);
+}
+
 /* A caller's specs: their kernels alone, whatever is recorded; and another text is another choice. */
 static void test_specs(void) {
     static const char narrow[] = "op = \"spmm\"\nlhs = \"s8\"\nrhs = \"s8\"\ntile_n = {32, 64}\nwarps = 4\n",
@@ -465,6 +488,7 @@ int main(void) {
     test_canonical();
     test_unnamed();
     test_cache();
+    test_operators_of_texts();
     test_specs();
     test_share(diag);
     test_speed();
