@@ -53,7 +53,7 @@ sddmm_list() { # SPEC
     done
 }
 
-# These have no sweeps: their tests are all in CTest (tests/kernels/quantise_test.c, softmax_test.c, softmax_grad_test.c, optimise_test.c, spmmt_test.c, product_test.c, device_matrix_test.c, device_pack_windowed_test.c, tests/embed/values_test.c).
+# These have no sweeps: their tests are all in CTest (tests/kernels/quantise_test.c, softmax_test.c, softmax_grad_test.c, optimise_test.c, spmmt_test.c, product_test.c, device_matrix_test.c, device_pack_windowed_test.c, tests/embed/values_test.c, tests/embed/compress24_test.c).
 quantise_list() { :; }
 dequantise_list() { :; }
 softmax_list() { :; }
@@ -62,11 +62,12 @@ optimise_list() { :; }
 spmmt_list() { :; }
 gemm_list() { :; }
 gemm24_list() { :; }
+compress24_list() { :; }
 pattern_list() { :; }
 pack_list() { :; }
 
 list() {
-    for spec in "$source"/specs/*.lua; do "$(basename "$spec" | cut -d_ -f1)_list" "$spec"; done
+    for spec in "$source"/specs/*.lua; do "$(basename "$spec" .lua | cut -d_ -f1)_list" "$spec"; done
     [ -n "$whole" ] || return 0
     for spec in "$source"/tests/kernels/sddmm{,_lines,_lhs,_window,_dense}.lua; do sddmm_list "$spec"; done
     for turn in 0 100000; do
