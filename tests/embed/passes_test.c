@@ -296,6 +296,33 @@ static void test_refused(void) {
     mc_diag_clear(diag);
 }
 
+/* -- Tuning measures the product alone, and plans of operands that lie either way find its record */
+
+static void test_tune(void) {
+    static const row both = {"tuned", MC_S8, SIZES(40, 24, 32), A_COLUMNS, B_ROWS, .passes = 2},
+                     none = {"as kernels read it", MC_S8, SIZES(40, 24, 32), .passes = 0};
+    const row *const found[] = {&both, &none};
+    const mc_tune_config tune = {.size = sizeof tune, .candidates = 2};
+    const mc_plan_config config = config_of(&both);
+    const mc_context_config with = {
+        .size = sizeof with, .device = "sim", .cache = MC_CACHE_OFF, .records = ""};
+    mc_tune_result told = {.size = sizeof told};
+    mc_context *usual = context;
+    if (worked("context", mc_context_create(&with, &context, diag)) &&
+        worked("tune", mc_tune(context, &config, &tune, &told, diag)))
+        CHECK(told.measured >= 2 && told.wrong == 0 && told.failed == 0, "%zu measured", told.measured);
+    for (int i = 0; i < 2; i++) {
+        product p;
+        if (open_product(&p, found[i])) {
+            CHECK(info_of(p.plan).origin == MC_ORIGIN_MEASURED, "%s", info_of(p.plan).reason);
+            check_said(&p);
+        }
+        close_product(&p);
+    }
+    mc_context_destroy(context);
+    context = usual;
+}
+
 /* -- Captured, and replayed. The driver that is the simulator has run what it captures already then. */
 
 static void test_graph(void) {
@@ -334,6 +361,7 @@ int main(int argc, char **argv) {
     diag = mc_diag_create();
     if (worked("context", mc_context_create(&config, &context, diag))) {
         if (argc > 1) test_graph();
+        else test_tune();
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) run_row(&rows[i]);
         test_refused();
     }
