@@ -16,15 +16,21 @@
 typedef struct plan_options {
     tune_options problem;
     const char *ptx_file;
-    int b_major; /* mc_major, from 1; 0: not given */
-    int dense;   /* mc_dense_policy, from 1; 0: not given */
+    int a_major, b_major; /* mc_major, from 1; 0: not given */
+    int b_layout;         /* mc_layout, from 1; 0: the spec's */
+    int dense;            /* mc_dense_policy, from 1; 0: not given */
 } plan_options;
 
 static const cmd_option plan_table[] = {
     {"ptx", 0, OPTION_TEXT, offsetof(plan_options, ptx_file), "FILE", 0, 0,
-     "write the kernel's PTX here, without a transpose's; the problem has to be one"},
+     "write the kernel's PTX here, without those of transposes; the problem has to be one"},
     {"b-major", 0, OPTION_CHOICE, offsetof(plan_options, b_major), "row|column", 0, 0,
      "SpMM: how B lies; column: token by token, which a kernel transposes first (row)"},
+    {"a-major", 0, OPTION_CHOICE, offsetof(plan_options, a_major), "row|column", 0, 0,
+     "gemm: how A lies; column: which a kernel transposes first (row)"},
+    {"b-layout", 0, OPTION_CHOICE, offsetof(plan_options, b_layout), "columns|rows", 0, 0,
+     "SDDMM, gemm, gemm24: how B lies, whatever specs say; of 8 bits a gemm's rows are transposed first (the "
+     "spec's)"},
     {"dense", 0, OPTION_CHOICE, offsetof(plan_options, dense), "never|if-faster", 0, 0,
      "SpMM, gemm24: if-faster: a dense kernel and the matrix with its zeros where that is faster (never)"},
 };
@@ -42,6 +48,7 @@ typedef struct planner {
 
 /* A plan, its problem, and its kernel, generated anew: that of the plan may be without PTX. */
 typedef struct planned {
+    const mc_plan *plan;
     const tune_source *source;
     plan_problem problem;
     mc_plan_info info;
@@ -85,6 +92,22 @@ static void print_dense(const planner *t, const planned *p) {
                p->info.dense_bytes, p->packed_bytes);
 }
 
+/* Whether there is pass I. */
+static bool pass_at(const planned *p, size_t i, mc_pass_info *pass) {
+    *pass = (mc_pass_info){.size = sizeof *pass};
+    return mc_plan_get_pass(p->plan, i, pass, NULL) == MC_OK;
+}
+
+static void print_passes(const planner *t, const planned *p) {
+    mc_pass_info pass;
+    for (size_t i = 0; pass_at(p, i, &pass); i++) {
+        printf("transpose  %s\n           of %s, before the kernel", shown(pass.fields).text, pass.operand);
+        if (pass.microseconds > 0)
+            printf(", some %.2f us%s", pass.microseconds, t->device.capability == 0 ? " on a GPU" : "");
+        printf("\n");
+    }
+}
+
 static void print_kernel(const planner *t, const planned *p) {
     const mc_contract *c = mc_kernel_contract(p->kernel);
     printf("kernel     %016" PRIx64 "  of %s\nwhy        %s: %s\n", p->info.hash, shown(p->info.spec).text,
@@ -99,12 +122,8 @@ static void print_kernel(const planner *t, const planned *p) {
            fact(p, "register_estimate"));
     printf("fields     %s\n", shown(p->info.fields).text);
     print_dense(t, p);
-    if (p->info.transpose_fields[0] == '\0') return;
-    printf("transpose  %s\n", shown(p->info.transpose_fields).text);
-    if (p->info.transpose_microseconds > 0)
-        printf("           some %.2f us%s, before the kernel\n", p->info.transpose_microseconds,
-               t->device.capability == 0 ? " on a GPU" : "");
-    printf("workspace  %zu bytes\n", p->workspace);
+    print_passes(t, p);
+    if (p->info.transpose_fields[0] != '\0') printf("workspace  %zu bytes\n", p->workspace);
 }
 
 static void print_plan(const planner *t, const planned *p) {
@@ -127,11 +146,15 @@ static json_t *problem_json(const plan_problem *problem) {
     return json;
 }
 
-/* Of a B by columns. */
-static bool put_transpose(const planned *p, json_t *json) {
-    json_t *transpose = json_pack("{s:o, s:f}", "fields", shown_json(p->info.transpose_fields), "estimate_us",
-                                  p->info.transpose_microseconds);
-    return json_object_set_new(json, "transpose", transpose) == 0 &&
+static bool put_passes(const planned *p, json_t *json) {
+    json_t *passes = json_array();
+    mc_pass_info pass;
+    bool whole = passes != NULL;
+    for (size_t i = 0; whole && pass_at(p, i, &pass); i++)
+        whole = json_array_append_new(passes, json_pack("{s:s, s:o, s:f}", "operand", pass.operand, "fields",
+                                                        shown_json(pass.fields), "estimate_us",
+                                                        pass.microseconds)) == 0;
+    return json_object_set_new(json, "transposes", passes) == 0 && whole &&
            json_object_set_new(json, "workspace_bytes", json_integer((json_int_t)p->workspace)) == 0;
 }
 
@@ -162,7 +185,7 @@ static bool put_kernel(const planner *t, const planned *p, json_t *json) {
     json_decref(kernel);
     if (p->info.origin == MC_ORIGIN_NEAR)
         whole &= json_object_set_new(json, "distance", json_real(p->info.distance)) == 0;
-    if (p->info.transpose_fields[0] != '\0') whole &= put_transpose(p, json);
+    if (p->info.transpose_fields[0] != '\0') whole &= put_passes(p, json);
     if (wants_dense(t)) whole &= put_dense(t, p, json);
     return whole && cost_put(json, is_measured(p) ? "measured" : "estimate", p->info.microseconds,
                              in_instructions(t, p));
@@ -241,13 +264,15 @@ static mc_status plan_problem_at(planner *t, const tune_source *source, int64_t 
     planned p = {.source = source, .info = {.size = sizeof p.info}};
     mc_plan *plan = NULL;
     config.tuning = policy();
+    if (t->options->a_major != 0) config.a_major = (mc_major)(t->options->a_major - 1);
+    if (t->options->b_layout != 0) config.b_layout = (mc_layout)(t->options->b_layout - 1);
     if (t->options->b_major != 0) config.b_major = (mc_major)(t->options->b_major - 1);
     if (t->options->dense != 0) config.dense = (mc_dense_policy)(t->options->dense - 1);
     mc_status status = plan_problem_of(&config, matrix, &p.problem, diag);
     if (status == MC_OK && wants_dense(t)) status = measure_packed(t, &config, &p.packed_bytes, diag);
     if (status == MC_OK) status = mc_plan_create(t->context, &config, &plan, diag);
     if (status == MC_OK) status = mc_plan_get_info(plan, &p.info, diag);
-    p.workspace = mc_plan_workspace(plan);
+    p.workspace = mc_plan_workspace(plan), p.plan = plan;
     if (status == MC_OK) status = show_kernel(t, &p, diag);
     mc_plan_destroy(plan);
     return status;

@@ -433,8 +433,10 @@ typedef struct mc_plan_config {
     mc_per scale, bias;
     mc_activation activation; /* SpMM, with such a c */
     bool exact;               /* SpMM: sums in 64 bits; c may be s64 */
-    mc_layout b_layout;       /* SDDMM */
-    mc_order c_order;         /* SDDMM; softmax and its gradient: of all operands */
+    /* SDDMM, gemm, gemm24. A gemm's or gemm24's kernels read B of 8 bits by columns: where it lies by rows
+       each execution launches a kernel first that writes its columns into the workspace */
+    mc_layout b_layout;
+    mc_order c_order; /* SDDMM; softmax and its gradient: of all operands */
     /* SDDMM, with such a c: C is multiplied by the mask's values, too; softmax: A has them added */
     bool mask_values;
     unsigned align; /* bytes that addresses passed to mc_execute are multiples of: 1, 4 or 16; 0: 16 */
@@ -478,7 +480,7 @@ typedef struct mc_plan_config {
     mc_rule rule;
     bool master; /* both optimise; master: the step is done on a copy of C in f32 */
     /* gemm: how A lies; lda is at least m where it is COLUMN. As with b_major each execution then launches
-       two kernels, of which the first writes A's rows into the workspace */
+       a kernel first that writes A's rows into the workspace; with b_layout ROWS that may be two */
     mc_major a_major;
     mc_sum_mode sums;      /* gemm, gemm24 */
     mc_dense_policy dense; /* SpMM, gemm24; mc_tune measures the sparse kernels alone, whatever it is */
@@ -515,13 +517,13 @@ typedef struct mc_plan_info {
     int64_t c_elements;  /* of C, of a batch one product's, without gaps */
     const char *reason;  /* why this kernel, a line for people: "the least estimate of 41 kernels ..." */
     double distance;     /* NEAR: how far the recorded problem is (docs/tuning.md); else 0 */
-    /* b_major COLUMN: the kernel that writes B's rows, and what it is estimated or measured to take; all
-       above is of the one that multiplies. "": there is none */
+    /* Of a plan with passes (mc_plan_get_pass): the first one's kernel, and what all of them together are
+       estimated or measured to take; all above is of the kernel that multiplies. "" and 0: there are none */
     const char *transpose_fields;
     double transpose_microseconds;
     /* dense IF_FASTER: whether the kernel above is a dense one, and why, a line for people; what it and the
-       sparse one, with a transpose, should take or, if `dense_measured`, took (0: they were not compared);
-       bytes of the matrix with its zeros, whether it is there or not. Else zeros and "" */
+       sparse one, each with its passes, should take or, if `dense_measured`, took (0: they were not
+       compared); bytes of the matrix with its zeros, whether it is there or not. Else zeros and "" */
     bool dense, dense_measured;
     const char *dense_reason;
     double dense_microseconds, sparse_microseconds;
@@ -531,11 +533,26 @@ typedef struct mc_plan_info {
 /* Fills INFO, whose size is set. Strings live as long as the plan. */
 MC_API mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *diag);
 
+/* A pass: a kernel that each execution launches ahead of the plan's, and that writes the transpose of an
+   operand into the workspace, since the plan's kernel cannot read it as it lies. */
+typedef struct mc_pass_info {
+    size_t size;
+    const char *operand; /* "b" */
+    const char *fields;  /* the pass's kernel, whole */
+    double microseconds; /* measured or estimated; 0: not known */
+    size_t bytes;        /* of the workspace that it writes */
+} mc_pass_info;
+
+/* Fills INFO, whose size is set, with pass INDEX of PLAN, counted from 0, as they are launched. Strings
+   live as long as the plan. MC_USAGE, and no message, where there are fewer. */
+MC_API mc_status mc_plan_get_pass(const mc_plan *plan, size_t index, mc_pass_info *info, mc_diag *diag);
+
 /* Bytes on the device that mc_execute wants as WORKSPACE, at a multiple of 16. It is the caller's: executions
    that may overlap in time, of one plan on two streams too, want one each, and those of one stream may share
    one, also those of several plans. What it holds between executions is of no use. 0: none is wanted. With
    b_major COLUMN: B's rows, k times n elements of each product that has a B of its own, n rounded up to 16
-   bytes; with a_major COLUMN A's, m times k elements, k rounded up. */
+   bytes; with a_major COLUMN A's, m times k elements, k rounded up; of a gemm with a B of 8 bits by rows its
+   columns, n times k elements, k rounded up. The plan's passes say how much of it each one takes. */
 MC_API size_t mc_plan_workspace(const mc_plan *plan);
 
 /* One operand by its name: where it lies, or, of a factor per tensor, its value. */

@@ -18,6 +18,7 @@ _info = record("mc_plan_info", ("origin", c_int), ("microseconds", c_double), ("
                ("distance", c_double), ("transpose_fields", c_char_p), ("transpose_microseconds", c_double),
                ("dense", c_bool), ("dense_measured", c_bool), ("dense_reason", c_char_p), ("dense_microseconds", c_double),
                ("sparse_microseconds", c_double), ("dense_bytes", c_int64))
+_pass_info = record("mc_pass_info", ("operand", c_char_p), ("fields", c_char_p), ("microseconds", c_double), ("bytes", c_size_t))
 _operand_info = record("mc_operand_info", ("name", c_char_p), ("in_", c_bool), ("out", c_bool), ("wanted", c_bool),
                        ("by_value", c_bool), ("type", c_int), ("rows", c_int64), ("cols", c_int64), ("ld", c_int64),
                        ("products", c_int64), ("stride", c_int64), ("bytes", c_int64), ("align", c_uint))
@@ -174,14 +175,24 @@ class Plan(Problem):
 
     def info(self) -> dict[str, Any]:
         """origin ("measured", "near", "estimated", "default"), microseconds, spec, fields, hash, jit_log, c_elements,
-        reason, distance, transpose_fields and transpose_microseconds of a B that lies by columns, and of dense="if-faster"
-        dense, dense_reason, dense_microseconds, sparse_microseconds, dense_measured, dense_bytes."""
+        reason, distance, transpose_fields of the first operand that is transposed first and transpose_microseconds of all
+        of them, and of dense="if-faster" dense, dense_reason, dense_microseconds, sparse_microseconds, dense_measured,
+        dense_bytes."""
         found = _info()
         mcrt.checked("mc_plan_get_info", c_void_p, c_void_p)(self._handle, byref(found))
         values = contents(found)
         values["origin"] = ORIGINS[values["origin"]]
         values["hash"] = f"{values['hash']:016x}"
         return values
+
+    def passes(self) -> list[dict[str, Any]]:
+        """operand, fields, microseconds and bytes of each kernel that an execution launches ahead, to transpose an operand
+        that kernels cannot read as it lies."""
+        get = mcrt.function("mc_plan_get_pass", c_int, c_void_p, c_size_t, c_void_p, c_void_p)
+        found, passes = _pass_info(), []
+        while get(self._handle, len(passes), byref(found), None) == 0:
+            passes.append(contents(found))
+        return passes
 
     def __call__(self, *, stream: int = 0, **given: Any) -> Any:
         """Executes the plan on arrays, and returns what it writes: one array, or a tuple in the operands' order.

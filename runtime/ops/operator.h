@@ -37,6 +37,10 @@ typedef struct operand_row {
     /* DENSE: the member that says so, an mc_major; NO_MEMBER: none. Where specs have no field for it kernels
        read rows, and plans transpose the operand first (problem/transpose.h) */
     problem_member major;
+    /* DENSE, by_layout: kernels read it by rows where its elements have so many bytes or more; smaller ones
+       plans transpose first, too. 0: kernels read any */
+    size_t rows_from;
+    bool early;         /* DENSE: a kernel that begins early may read it before the one ahead has ended */
     problem_member per; /* FACTOR: the member that says what there is one for */
     int count;          /* FACTOR: not 0: there are so many instead, in an array */
     /* FACTOR: the member that, where it is set, makes it a further output: the kernel computes it, and writes
@@ -179,6 +183,8 @@ mc_dense operand_shape(const plan_problem *problem, const operand_row *operand);
 bool operand_is_turned(const plan_problem *problem, const operand_row *operand);
 /* Whether OPERAND may lie by columns where kernels read rows, so that plans transpose it. */
 bool operand_is_transposed(const operand_row *operand);
+/* Whether OPERAND lies otherwise than kernels read it, by columns or by rows, so that plans transpose it. */
+bool operand_wants_pass(const plan_problem *problem, const operand_row *operand);
 /* Whether OPERAND is there, by its only_if, of VALUE, and least. */
 static inline bool operand_is_there_with(const operand_row *operand, int64_t value) {
     return operand->only_if == NO_MEMBER || (value != 0 && value >= operand->least);

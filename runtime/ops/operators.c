@@ -59,6 +59,17 @@ bool operand_is_transposed(const operand_row *operand) {
            problem_members[operand->major].field == NULL;
 }
 
+/* Elements of 4 bits share bytes: nothing transposes them. */
+static bool is_read_by_columns(const plan_problem *problem, const operand_row *operand) {
+    const size_t bytes = mc_type_bytes(operand_element(problem, operand));
+    return operand->by_layout && bytes > 0 && bytes < operand->rows_from;
+}
+
+bool operand_wants_pass(const plan_problem *problem, const operand_row *operand) {
+    const bool turned = operand_is_turned(problem, operand);
+    return turned ? operand_is_transposed(operand) : is_read_by_columns(problem, operand);
+}
+
 mc_type operand_element(const plan_problem *problem, const operand_row *operand) {
     return operand->type == NO_MEMBER ? MC_F32 : (mc_type)member_get(problem, operand->type);
 }

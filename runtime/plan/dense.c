@@ -32,11 +32,13 @@ static mc_status say_why(mc_plan *plan, const char *what, const mc_diag *why, mc
     return say(plan, diag, "%s: %s", what, line != NULL ? line + 1 : text);
 }
 
-mc_status plan_pose_dense(mc_plan *plan, const mc_plan_config *config, mc_diag *diag) {
+mc_status plan_pose_dense(mc_plan *plan, const mc_plan_config *config, mc_tuning tuning, mc_diag *diag) {
     if (config->dense == MC_DENSE_NEVER) return MC_OK;
     mc_diag *why = mc_diag_create();
     plan->dense.posed = plan->problem;
     mc_status status = plan_problem_densify(&plan->problem, &plan->dense.problem, why);
+    if (status == MC_OK)
+        status = plan_add_passes(plan->context, &plan->dense.problem, tuning, &plan->dense.passes, why);
     plan->dense.is_there = status == MC_OK;
     status = status == MC_OK ? MC_OK : say_why(plan, "there is no dense product of this", why, diag);
     mc_diag_destroy(why);
@@ -67,14 +69,19 @@ static side_time time_of(const mc_context *context, const plan_problem *problem,
     return (side_time){estimate(context, problem, chosen->fields), measured ? chosen->microseconds : 0};
 }
 
-/* With the transpose ahead. It is seldom measured: without a record its estimate, which is small, counts. */
-static side_time time_of_sparse(const mc_plan *plan, const choice *chosen) {
-    side_time time = time_of(plan->context, &plan->problem, chosen);
-    if (plan->transpose == NULL) return time;
-    const side_time ahead = time_of(plan->context, &plan->transpose->problem, &plan->transpose->choice);
-    const double either = ahead.measured > 0 ? ahead.measured : ahead.estimate;
-    return (side_time){time.estimate + ahead.estimate,
-                       time.measured > 0 && isfinite(either) ? time.measured + either : 0};
+/* With the passes ahead. These are seldom measured: without a record their estimates, which are small,
+   count. */
+static side_time time_of_all(const mc_context *context, const plan_problem *problem, const choice *chosen,
+                             const plan_passes *passes) {
+    side_time all = time_of(context, problem, chosen);
+    for (int i = 0; i < passes->count; i++) {
+        const mc_plan *pass = passes->items[i].plan;
+        const side_time ahead = time_of(context, &pass->problem, &pass->choice);
+        const double either = ahead.measured > 0 ? ahead.measured : ahead.estimate;
+        all.estimate += ahead.estimate;
+        all.measured = all.measured > 0 && isfinite(either) ? all.measured + either : 0;
+    }
+    return all;
 }
 
 /* Like is compared with like: what was measured and estimates are not (on the simulator not even the unit
@@ -89,8 +96,12 @@ static bool compare(plan_dense *dense, side_time of_dense, side_time of_sparse) 
 
 /* -- Taking it */
 
-/* What operand I of the dense kernel is aligned to: tensor maps take no less than theirs. */
-static unsigned wanted_align(const plan_launch *launch, size_t i) {
+/* What operand I of PLAN's dense kernel is aligned to where an execution brings it: for a pass, or for the
+   kernel, of which tensor maps take no less than theirs. */
+static unsigned wanted_align(const mc_plan *plan, size_t i) {
+    const plan_launch *launch = &plan->launch;
+    const plan_pass *pass = plan_pass_of(&plan->dense.passes, i);
+    if (pass != NULL) return pass->plan->launch.arguments[0].align;
     for (size_t map = 0; map < launch->map_count; map++)
         if (launch->maps[map].argument == (int)i) return MC_TENSOR_MAP_ALIGN;
     return launch->arguments[i].align;
@@ -103,9 +114,9 @@ mc_status plan_join_dense(mc_plan *plan, mc_diag *diag) {
         struct plan_argument *argument = &launch->arguments[i];
         argument->from = densified_from(&plan->dense.posed, operand->name);
         if (operand->kind != OPERAND_DENSE || !argument->wanted) continue;
-        if (wanted_align(launch, i) > plan->problem.align)
+        if (wanted_align(plan, i) > plan->problem.align)
             return mc_fail(diag, MC_CANNOT, "%s wants to lie at a multiple of %u bytes, align promises %u",
-                           argument->from->name, wanted_align(launch, i), plan->problem.align);
+                           argument->from->name, wanted_align(plan, i), plan->problem.align);
     }
     return MC_OK;
 }
@@ -124,7 +135,9 @@ static mc_status take(planning *p, choice *chosen, mc_diag *diag) {
 static mc_status decide(planning *p, choice *chosen, const choice *sparse, mc_diag *diag) {
     mc_plan *plan = p->plan;
     plan_dense *dense = &plan->dense;
-    if (!compare(dense, time_of(plan->context, p->problem, chosen), time_of_sparse(plan, sparse))) {
+    const side_time of_dense = time_of_all(plan->context, p->problem, chosen, &dense->passes),
+                    of_sparse = time_of_all(plan->context, &plan->problem, sparse, &plan->passes);
+    if (!compare(dense, of_dense, of_sparse)) {
         choice_free(chosen);
         return say(plan, diag, "there are no estimates to compare");
     }

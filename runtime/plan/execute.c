@@ -1,5 +1,5 @@
-/* One launch, or two: addresses put in, and off they go. Nothing here allocates, locks, or reads a file, but
-   for what a failure's message takes. */
+/* A launch, and those of its passes: addresses put in, and off they go. Nothing here allocates, locks, or
+   reads a file, but for what a failure's message takes. */
 #include <string.h>
 #include "plan/plan.h"
 
@@ -54,14 +54,14 @@ typedef struct execution {
     const mc_plan *plan;
     const mc_args *args;
     mc_address workspace;
-    mc_launch launch, transpose; /* transpose: if the plan has one */
+    mc_launch launch;
 } execution;
 
-/* Where the kernel finds operand I: an operand that is transposed, in the workspace. */
+/* Where the kernel finds operand I: one that a pass writes, in the workspace. */
 static mc_address place_of(const execution *x, size_t i) {
-    const mc_plan *plan = x->plan;
-    if (plan->transpose != NULL && (int)i == plan->transposed) return x->workspace;
-    return address_of(x->args, plan->launch.arguments[i].from);
+    const plan_pass *pass = plan_pass_of(&x->plan->passes, i);
+    if (pass != NULL) return x->workspace + pass->at;
+    return address_of(x->args, x->plan->launch.arguments[i].from);
 }
 
 static void put_value(const plan_launch *plan, const mc_args *args, size_t i, mc_launch *launch) {
@@ -86,8 +86,9 @@ static mc_status put_addresses(execution *x, mc_diag *diag) {
 }
 
 static mc_status check_workspace(const mc_plan *plan, mc_address workspace, mc_diag *diag) {
-    const unsigned align = plan->transpose != NULL ? PLAN_WORKSPACE_ALIGN : plan->launch.workspace.align;
-    if (plan->transpose == NULL && plan->launch.workspace.slot == PLAN_NONE) return MC_OK;
+    const bool passes = plan->passes.count > 0;
+    const unsigned align = passes ? PLAN_WORKSPACE_ALIGN : plan->launch.workspace.align;
+    if (!passes && plan->launch.workspace.slot == PLAN_NONE) return MC_OK;
     if (workspace == 0)
         return mc_fail(diag, MC_CANNOT, "the workspace is missing: this plan wants %zu bytes",
                        plan_workspace_bytes(plan));
@@ -97,17 +98,19 @@ static mc_status check_workspace(const mc_plan *plan, mc_address workspace, mc_d
     return MC_OK;
 }
 
-/* The transpose reads the operand, and writes the workspace's beginning. */
 static void put_workspace(execution *x) {
-    const mc_plan *plan = x->plan, *transpose = plan->transpose;
+    const mc_plan *plan = x->plan;
     if (plan->launch.workspace.slot != PLAN_NONE)
-        x->launch.values[plan->launch.workspace.slot] = x->workspace + plan->transposed_bytes;
-    if (transpose == NULL) return;
-    const plan_launch *launch = &transpose->launch;
-    x->transpose = launch->launch;
-    x->transpose.values[launch->arguments[0].slot] =
-        address_of(x->args, plan->launch.arguments[plan->transposed].from);
-    x->transpose.values[launch->arguments[launch->operator->operand_count - 1].slot] = x->workspace;
+        x->launch.values[plan->launch.workspace.slot] = x->workspace + plan->passes.bytes;
+}
+
+/* PASS reads the operand, and writes its place in the workspace. */
+static mc_status put_pass(const execution *x, const plan_pass *pass, void *stream, mc_diag *diag) {
+    const plan_launch *of = &pass->plan->launch;
+    mc_launch launch = of->launch;
+    launch.values[of->arguments[0].slot] = address_of(x->args, x->plan->launch.arguments[pass->operand].from);
+    launch.values[of->arguments[of->operator->operand_count - 1].slot] = x->workspace + pass->at;
+    return mc_module_put(pass->plan->kernel->module, &launch, stream, diag);
 }
 
 /* A kernel that begins early reads the packed arrays before the one ahead of it has ended: not where that one
@@ -139,8 +142,8 @@ static mc_status put(execution *x, void *stream, mc_diag *diag) {
         x->launch.maps[map->slot] = &maps[i];
     }
     mc_status status = MC_OK;
-    if (plan->transpose != NULL)
-        status = mc_module_put(plan->transpose->kernel->module, &x->transpose, stream, diag);
+    for (int i = 0; i < plan->passes.count && status == MC_OK; i++)
+        status = put_pass(x, &plan->passes.items[i], stream, diag);
     return status == MC_OK ? mc_module_put(plan->kernel->module, &x->launch, stream, diag) : status;
 }
 

@@ -27,13 +27,13 @@ static mc_status measure_operand(const plan_problem *problem, const operand_row 
     return MC_OK;
 }
 
-/* As executions bring it: an operand that is transposed is the first one of the problem that does that, where
-   it has integers for elements. */
+/* As executions bring it: an operand that a pass transposes is the first one of that problem, where it has
+   integers for elements. Of a dense kernel's plan the problem is the one that was posed. */
 static mc_status measure(const mc_plan *plan, size_t index, mc_operand_info *info, mc_diag *diag) {
     const operand_row *operand = &operator_of(plan->problem.op)->operands[index];
-    if (plan->transpose == NULL || (int)index != plan->transposed)
-        return measure_operand(&plan->problem, operand, matrix_host(plan->matrix), info, diag);
-    const plan_problem *turned = &plan->transpose->problem;
+    const plan_pass *pass = plan->dense.taken ? NULL : plan_pass_of(&plan->passes, index);
+    if (pass == NULL) return measure_operand(&plan->problem, operand, matrix_host(plan->matrix), info, diag);
+    const plan_problem *turned = &pass->plan->problem;
     mc_status status =
         measure_operand(turned, &operator_of(turned->op)->operands[0], matrix_host(NULL), info, diag);
     info->type = operand_element(&plan->problem, operand);

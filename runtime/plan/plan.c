@@ -171,58 +171,17 @@ void planning_end(planning *p) {
     free(p->tried);
 }
 
-/* -- An operand by columns */
+/* -- The whole */
 
-static mc_plan *new_plan(mc_context *context, mc_matrix *matrix) {
+mc_plan *plan_new(mc_context *context, mc_matrix *matrix) {
     mc_plan *plan = calloc(1, sizeof *plan);
     if (plan != NULL) plan->context = context, plan->matrix = matrix;
     return plan;
 }
 
-static mc_status solve(mc_plan *plan, const mc_plan_config *config, mc_tuning tuning, mc_diag *diag);
-
-/* With the usual specs and without tuning, which is the other problem's. */
-static mc_status plan_transpose(mc_plan *plan, const problem_transpose *of, mc_tuning tuning, mc_diag *diag) {
-    const mc_plan_config usual = {.size = sizeof usual};
-    if (of->operand < 0) return MC_OK;
-    plan->transpose = new_plan(plan->context, NULL);
-    if (plan->transpose == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    plan->transpose->problem = of->problem;
-    plan->transposed = of->operand;
-    plan->transposed_bytes = ((size_t)of->bytes + PLAN_WORKSPACE_ALIGN - 1) & -(size_t)PLAN_WORKSPACE_ALIGN;
-    mc_status status =
-        solve(plan->transpose, &usual, tuning == MC_TUNING_TUNE ? MC_TUNING_REPLAY : tuning, diag);
-    if (status == MC_OK) return MC_OK;
-    char title[OPERAND_TITLE];
-    operand_title(&operator_of(plan->problem.op)->operands[of->operand], title);
-    return mc_fail(diag, status, "%s lies by columns, and nothing transposes it", title);
-}
-
-/* Whether it copies A before the launch ahead has ended. */
-static bool is_early(const mc_kernel *kernel) {
-    const char *early = mc_kernel_field_text(kernel, "early");
-    return early != NULL && strcmp(early, "on") == 0;
-}
-
-/* What executions bring is read by the transpose, if there is anything to compute, and no dense kernel reads
-   it as it lies. The kernel behind it may not read early what the transpose writes. */
-static void join_transpose(mc_plan *plan) {
-    if (plan->dense.taken) plan->problem = plan->dense.posed, plan->transposed_bytes = 0;
-    if (plan->transpose == NULL) return;
-    if (plan->kernel != NULL && !plan->dense.taken) {
-        plan->launch.arguments[plan->transposed].align = plan->transpose->launch.arguments[0].align;
-        if (is_early(plan->kernel->kernel)) plan->launch.launch.overlap = false;
-        return;
-    }
-    mc_plan_destroy(plan->transpose);
-    plan->transpose = NULL;
-}
-
 size_t plan_workspace_bytes(const mc_plan *plan) {
-    return plan->kernel == NULL ? 0 : plan->transposed_bytes + plan->launch.workspace.bytes;
+    return plan->kernel == NULL ? 0 : plan->passes.bytes + plan->launch.workspace.bytes;
 }
-
-/* -- The whole */
 
 static mc_status count_elements(const plan_problem *problem, const mc_vsparse *matrix, int64_t *count,
                                 mc_diag *diag) {
@@ -245,8 +204,7 @@ static mc_status plan_on_device(planning *p, mc_diag *diag) {
     return status;
 }
 
-/* Of plan->problem, which is whole. */
-static mc_status solve(mc_plan *plan, const mc_plan_config *config, mc_tuning tuning, mc_diag *diag) {
+mc_status plan_solve(mc_plan *plan, const mc_plan_config *config, mc_tuning tuning, mc_diag *diag) {
     planning p = {.plan = plan, .config = config, .tuning = tuning, .problem = &plan->problem};
     double begin = clock_seconds();
     mc_status status = count_elements(&plan->problem, matrix_host(plan->matrix), &plan->c_elements, diag);
@@ -262,14 +220,14 @@ static mc_status solve(mc_plan *plan, const mc_plan_config *config, mc_tuning tu
 static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag *diag) {
     const mc_tuning usual = plan->context->config.tuning,
                     tuning = config->tuning != MC_TUNING_ENVIRONMENT ? config->tuning : usual;
-    problem_transpose transpose;
     mc_status status = plan_problem_of(config, matrix_host(plan->matrix), &plan->problem, diag);
-    if (status == MC_OK) status = plan_pose_dense(plan, config, diag);
-    if (status == MC_OK) status = plan_problem_transpose(&plan->problem, &transpose, diag);
-    if (status == MC_OK) status = plan_transpose(plan, &transpose, tuning, diag);
-    if (status == MC_OK) status = solve(plan, config, tuning, diag);
-    if (status == MC_OK) join_transpose(plan);
-    return status;
+    if (status == MC_OK) status = plan_pose_dense(plan, config, tuning, diag);
+    if (status == MC_OK) status = plan_add_passes(plan->context, &plan->problem, tuning, &plan->passes, diag);
+    if (status == MC_OK) status = plan_solve(plan, config, tuning, diag);
+    if (status != MC_OK) return status;
+    plan_join_passes(plan);
+    if (plan->dense.taken) plan->problem = plan->dense.posed;
+    return MC_OK;
 }
 
 mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan, mc_diag *diag) {
@@ -279,7 +237,7 @@ mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_p
     mc_status status = take_struct(&whole, sizeof whole, config, PLAN_CONFIG_FIRST, "mc_plan_config", diag);
     if (status == MC_OK) status = matrix_check(whole.op, whole.matrix, context, diag);
     if (status != MC_OK) return status;
-    mc_plan *made = new_plan(context, whole.matrix);
+    mc_plan *made = plan_new(context, whole.matrix);
     if (made == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     status = plan_fill(made, &whole, diag);
     if (status == MC_OK) *plan = made;
@@ -290,7 +248,8 @@ mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_p
 void mc_plan_destroy(mc_plan *plan) {
     context_visit visit;
     if (plan == NULL) return;
-    mc_plan_destroy(plan->transpose);
+    plan_drop_passes(&plan->passes);
+    plan_drop_passes(&plan->dense.passes);
     (void)context_enter(plan->context, &visit, NULL);
     drop_kernel(plan);
     context_leave(plan->context, &visit);
@@ -325,9 +284,10 @@ mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *dia
     } else {
         all.origin = MC_ORIGIN_DEFAULT;
     }
-    if (plan->transpose != NULL) {
-        all.transpose_fields = mc_kernel_fields(plan->transpose->kernel->kernel);
-        all.transpose_microseconds = plan->transpose->choice.microseconds;
+    for (int i = 0; i < plan->passes.count; i++) {
+        const mc_plan *pass = plan->passes.items[i].plan;
+        if (i == 0) all.transpose_fields = mc_kernel_fields(pass->kernel->kernel);
+        all.transpose_microseconds += pass->choice.microseconds;
     }
     if (plan->dense.is_there) all.dense_bytes = densified_bytes(&plan->problem);
     return give_struct(info, INFO_FIRST, &all, sizeof all, "mc_plan_info", diag);

@@ -2,6 +2,7 @@
  *
  *   plan.c         a configuration becomes a problem, a choice, a loaded kernel, a packed matrix
  *   dense.c        or a dense kernel, and the matrix with its zeros, where that is faster
+ *   passes.c       kernels ahead of it, which transpose operands
  *   launch.c       all of its launch but for what each execution brings
  *   execute.c      that */
 #ifndef MCRT_PLAN_H
@@ -47,11 +48,25 @@ mc_status plan_launch_make(const mc_context *context, const plan_problem *proble
                            const matrix_packing *packing, const char *matrix, plan_launch *launch,
                            mc_diag *diag);
 
+/* A kernel that is launched first, and writes an operand as the plan's kernel reads it into the workspace. */
+typedef struct plan_pass {
+    struct mc_plan *plan; /* of its own */
+    int operand;          /* that operand's index in the list of the launch's operator */
+    size_t at, bytes;     /* where it is in the workspace */
+} plan_pass;
+
+typedef struct plan_passes {
+    plan_pass items[MOST_PASSES]; /* as they are launched */
+    int count;
+    size_t bytes; /* of all, which the kernel's own workspace lies behind */
+} plan_passes;
+
 /* The product of the matrix with its zeros, beside the sparse one. */
 typedef struct plan_dense {
     bool is_there; /* there is such a problem */
     plan_problem problem;
-    plan_problem posed; /* the sparse one, before an operand of it was transposed */
+    plan_passes passes; /* of that; where it is taken, they are the plan's */
+    plan_problem posed; /* the sparse one, before operands of it were transposed */
     bool taken;         /* the plan's kernel is a dense one */
     bool measured;      /* what was compared; else both are estimates */
     double microseconds, sparse_microseconds;
@@ -68,15 +83,15 @@ struct mc_plan {
     loaded_kernel *kernel;
     matrix_packing *packing;
     plan_launch launch;
-    /* What makes rows of an operand that lies by columns, in the workspace: a plan of its own, which is
-       launched first. NULL: there is no such operand */
-    struct mc_plan *transpose;
-    int transposed;          /* that operand's index */
-    size_t transposed_bytes; /* of the rows, which the kernel's own workspace lies behind */
+    plan_passes passes;
     plan_dense dense;
 };
 
 /* -- Making one (plan.c, dense.c) */
+
+mc_plan *plan_new(mc_context *context, mc_matrix *matrix); /* NULL: no memory */
+/* Finds the kernel of PLAN's problem, which is whole. */
+mc_status plan_solve(mc_plan *plan, const mc_plan_config *config, mc_tuning tuning, mc_diag *diag);
 
 /* A plan that is being made. */
 typedef struct planning {
@@ -95,14 +110,28 @@ bool planning_try(planning *p, choice *chosen);
 void planning_tune(planning *p);
 void planning_end(planning *p);
 
-/* Looks for the dense problem of a plan's that CONFIG wants it of, before an operand is transposed. */
-mc_status plan_pose_dense(mc_plan *plan, const mc_plan_config *config, mc_diag *diag);
+/* Looks for the dense problem of a plan's that CONFIG wants it of, before an operand is transposed, and for
+   its passes. */
+mc_status plan_pose_dense(mc_plan *plan, const mc_plan_config *config, mc_tuning tuning, mc_diag *diag);
 /* Executions bring a dense kernel its operands as those of PLAN's problem, and as they promised the sparse
    kernel to: MC_CANNOT where it, whose launch is made, wants more. */
 mc_status plan_join_dense(mc_plan *plan, mc_diag *diag);
 /* Takes a dense kernel, if there is one, and it should be faster than the sparse ones, of which none is
    there yet. What cannot be had is said in the plan's reason. The context is current. */
 mc_status plan_take_dense(const planning *sparse, mc_diag *diag);
+
+/* -- Passes (passes.c) */
+
+/* Makes PROBLEM one that kernels solve, and plans of what is launched ahead of them; PASSES, which were
+   empty, are the caller's to drop, also where the call fails. */
+mc_status plan_add_passes(mc_context *context, plan_problem *problem, mc_tuning tuning, plan_passes *passes,
+                          mc_diag *diag);
+void plan_drop_passes(plan_passes *passes);
+/* The pass that writes OPERAND; NULL: there is none. */
+const plan_pass *plan_pass_of(const plan_passes *passes, size_t operand);
+/* Of a plan that is made: its passes, those of its dense kernel if that is taken, read what executions
+   bring, if there is anything to compute. The kernel behind them may not read early what one writes. */
+void plan_join_passes(mc_plan *plan);
 
 /* Bytes of the workspace. */
 size_t plan_workspace_bytes(const mc_plan *plan);

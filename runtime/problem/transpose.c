@@ -1,12 +1,8 @@
 #include "problem/transpose.h"
 #include <inttypes.h>
 
-/* -1: there is none. */
-static int find_operand(const mc_operator *o, const plan_problem *problem) {
-    for (size_t i = 0; i < o->operand_count; i++)
-        if (operand_is_transposed(&o->operands[i]) && operand_is_turned(problem, &o->operands[i]))
-            return (int)i;
-    return -1;
+const char *pass_from(const operand_row *operand) {
+    return operand_is_transposed(operand) ? "columns" : "rows";
 }
 
 /* Any type of as many bytes: elements stay as they are. */
@@ -33,42 +29,54 @@ static mc_status make_problem(const plan_problem *problem, const operand_row *op
     return plan_problem_of(&config, NULL, made, diag);
 }
 
-/* Strides of a batch are counted in s32, bytes in s64. */
-static mc_status check_rows(const operand_row *operand, int64_t ld, int64_t elements, int64_t products,
-                            mc_diag *diag) {
+/* What is written is lines of LD elements each. Strides of a batch are counted in s32, bytes in s64. */
+static mc_status check_lines(const operand_row *operand, int64_t ld, int64_t elements, int64_t products,
+                             mc_diag *diag) {
     char title[OPERAND_TITLE];
     const int64_t most = products > 1 ? INT32_MAX : INT64_MAX / 8;
+    const char *line = operand_is_transposed(operand) ? "row" : "column";
     if (elements <= most && ld <= INT32_MAX) return MC_OK;
     operand_title(operand, title);
     if (ld > INT32_MAX)
         return mc_fail(diag, MC_CANNOT,
-                       "%s lies by columns: a row of it would have %" PRId64 " elements, whole %d bytes",
-                       title, ld, LEADING_BYTES);
+                       "%s lies by %s: a %s of it would have %" PRId64 " elements, whole %d bytes", title,
+                       pass_from(operand), line, ld, LEADING_BYTES);
     return mc_fail(diag, MC_CANNOT,
-                   "%s lies by columns: its rows would have %" PRId64
-                   " elements, there may be up to %" PRId64,
-                   title, elements, most);
+                   "%s lies by %s: its %ss would have %" PRId64 " elements, there may be up to %" PRId64,
+                   title, pass_from(operand), line, elements, most);
 }
 
-mc_status plan_problem_transpose(plan_problem *problem, problem_transpose *transpose, mc_diag *diag) {
-    const mc_operator *o = operator_of(problem->op);
-    const int at = find_operand(o, problem);
-    *transpose = (problem_transpose){.operand = -1};
-    if (at < 0) return MC_OK;
-    const operand_row *operand = &o->operands[at];
+/* OPERAND lies in PROBLEM as kernels read it, line by line, LD elements each. */
+static void turn(plan_problem *problem, const operand_row *operand, int64_t ld) {
+    if (operand_is_transposed(operand)) member_set(problem, operand->major, MC_MAJOR_ROW);
+    else member_set(problem, MEMBER_layout, MC_LAYOUT_COLUMNS);
+    member_set(problem, operand->ld, ld > 0 ? ld : 1);
+}
+
+static mc_status add_pass(plan_problem *problem, int at, problem_passes *passes, mc_diag *diag) {
+    const operand_row *operand = &operator_of(problem->op)->operands[at];
     const mc_dense stored = operand_shape(problem, operand);
     const int64_t ld = type_leading(stored.type, stored.rows), elements = stored.cols * ld;
     const bool shared = problem->batch > 1 && member_get(problem, operand->stride) == 0;
     const int64_t products = problem->batch > 1 && !shared ? problem->batch : 1;
-    mc_status status = check_rows(operand, ld, elements, products, diag);
+    mc_status status = check_lines(operand, ld, elements, products, diag);
     if (status == MC_OK && stored.rows > 0 && stored.cols > 0) {
-        status = make_problem(problem, operand, &stored, products, &transpose->problem, diag);
-        transpose->operand = at;
-        transpose->bytes = mc_type_size(stored.type, products * elements);
+        problem_pass *pass = &passes->items[passes->count++];
+        pass->operand = at;
+        pass->bytes = mc_type_size(stored.type, products * elements);
+        status = make_problem(problem, operand, &stored, products, &pass->problem, diag);
     }
     if (status != MC_OK) return status;
-    member_set(problem, operand->major, MC_MAJOR_ROW);
-    member_set(problem, operand->ld, ld > 0 ? ld : 1);
+    turn(problem, operand, ld);
     if (products > 1) member_set(problem, operand->stride, elements);
     return MC_OK;
+}
+
+mc_status plan_problem_transpose(plan_problem *problem, problem_passes *passes, mc_diag *diag) {
+    const mc_operator *o = operator_of(problem->op);
+    mc_status status = MC_OK;
+    passes->count = 0;
+    for (size_t i = 0; i < o->operand_count && status == MC_OK; i++)
+        if (operand_wants_pass(problem, &o->operands[i])) status = add_pass(problem, (int)i, passes, diag);
+    return status;
 }

@@ -105,7 +105,7 @@ static mc_status take_job(mc_context *context, const mc_plan_config *problem, tu
                       .matrix = matrix_host(problem->matrix),
                       .specs = problem->specs,
                       .spec_count = problem->spec_count};
-    problem_transpose ahead; /* which is not tuned */
+    problem_passes ahead; /* which are not tuned */
     status = plan_problem_of(problem, job->matrix, &job->problem, diag);
     return status == MC_OK ? plan_problem_transpose(&job->problem, &ahead, diag) : status;
 }

@@ -39,12 +39,19 @@ check 'the product' grep -q '^fields     op=spmm .*n=50 k=128 ldb=64 ' "$work/st
 plan "$spec" m.smtx --n 50 --b-major column --json >columns.json
 json columns.json problem.b_major column
 json columns.json workspace_bytes 8192
-check 'the transpose in JSON' grep -q '"transpose": {"fields": "op=quantise ' columns.json
+check 'the transpose in JSON' grep -q '"transposes": \[{"operand": "b", "fields": "op=quantise ' columns.json
 expect 0 'fields     ' plan "$spec" m.smtx --n 50 --b-major row
 check 'one kernel' test "$(grep -c 'transpose\|workspace' "$work/stdout")" = 0
 expect 1 'b is s4, of which two rows would share a byte' plan "$specs/spmm_l4r4.lua" m.smtx --n 64 --b-major column
 expect 2 'b_major is set, which only an SpMM has' plan "$specs/sddmm_l8r8.lua" m.smtx --k 64 --b-major column
 expect 2 "--b-major: 'rows' is not one of row|column" plan "$spec" m.smtx --n 50 --b-major rows
+expect 0 'workspace  6400 bytes' plan "$specs/gemm_s8.lua" m.smtx --n 50 --b-layout rows
+check 'of B' grep -q '^           of b, before the kernel' "$work/stdout"
+check 'B by columns' grep -q '^fields     op=gemm .* n=50 k=128 lda=128 ldb=128 ' "$work/stdout"
+plan --op gemm --lhs e4m3 --rhs e4m3 m.smtx --n 50 --b-layout rows --a-major column --json >both.json
+check 'both' grep -q '"transposes": \[{"operand": "a", .*{"operand": "b", "fields": "op=quantise ' both.json
+expect 0 'layout=rows' plan --op gemm --lhs f16 --rhs f16 m.smtx --n 48 --b-layout rows
+check 'read as it lies' test "$(grep -c 'transpose\|workspace' "$work/stdout")" = 0
 
 # Never slower than dense: which is taken, both estimates, and what the matrix takes either way
 "$mcrun" matrix-gen --rows 4 --cols 2048 --sparsity 0.3 -o full.smtx || exit 1
@@ -68,7 +75,7 @@ check 'estimates in JSON' grep -q '"dense_estimate_us": [0-9.]*, "sparse_estimat
 halves full.smtx --b-major column --dense if-faster --json >dense.json
 json dense.json problem.b_major column
 check 'a B by columns is read as it lies' test "$(grep -c 'op=gemm .*layout=rows' dense.json)" = 0
-check 'and not transposed' test "$(grep -c '"transpose"\|workspace' dense.json)" = 0
+check 'and not transposed' test "$(grep -c '"transposes"\|workspace' dense.json)" = 0
 expect 2 'dense is set, which an SDDMM has not' plan "$specs/sddmm_l8r8.lua" m.smtx --k 64 --dense if-faster
 expect 2 "--dense: 'always' is not one of never|if-faster" halves full.smtx --dense always
 

@@ -29,7 +29,9 @@ static inline void check_said(const product *p, bool taken, const char *reason) 
     CHECK(info.dense_microseconds > 0 && info.dense_microseconds < info.sparse_microseconds, "%s: %g and %g",
           name, info.dense_microseconds, info.sparse_microseconds);
     CHECK(info.dense_bytes >= mc_type_size(p->host.type, p->host.rows * p->host.cols), "%s", name);
-    CHECK(info.transpose_fields[0] == '\0' && mc_plan_workspace(p->plan) == 0, "%s: transposed", name);
+    const bool passes = mc_type_bits(p->host.type) == 8 && p->config.b_major == MC_MAJOR_ROW;
+    CHECK((info.transpose_fields[0] != '\0') == passes && (mc_plan_workspace(p->plan) > 0) == passes,
+          "%s: transposed", name);
 }
 
 #endif

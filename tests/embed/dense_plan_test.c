@@ -12,6 +12,8 @@ static mc_context *context;
 
 /* -- Which are taken, and that all are right */
 
+#define TALL .vec = 1, .row_blocks = 64, .cols = LONG, .sparsity = 0.3
+
 typedef struct row {
     product_kind kind;
     bool taken;
@@ -53,7 +55,19 @@ static const row rows[] = {
     {{"never", MC_F16, FULL(8), .config = {.b = MC_F16, .c = MC_F16, .n = TOKENS}}, false, ""},
     {{"s8 by rows", MC_S8, FULL(8), .config = CONFIG(TOKENS, .b = MC_S8, .c = MC_S32)},
      false,
-     "there is no dense kernel for this: "},
+     "gemm should be slower, by estimates"},
+    {{"s8 by rows, 128 of them", MC_S8, TALL, .config = CONFIG(128, .b = MC_S8, .c = MC_S32)},
+     true,
+     "gemm should be faster"},
+    {{"u8 by rows with gaps, shapes that are open", MC_U8, TALL,
+      .config = CONFIG(128, .b = MC_S8, .c = MC_F16, .ldb = 144, .scale = MC_PER_ROW,
+                       .residual = MC_RESIDUAL_F32, .shapes = MC_SHAPES_OPEN)},
+     true,
+     "gemm should be faster"},
+    {{"s8 by rows, an operand of 4 bytes' alignment", MC_S8, TALL, .offset = 4,
+      .config = CONFIG(384, .b = MC_S8, .c = MC_S32, .align = 4)},
+     true,
+     "gemm should be faster"},
     {{"s8 by f16", MC_S8, FULL(8), .config = CONFIG(TOKENS, .b = MC_F16, .c = MC_F16)},
      false,
      "there is no dense product of this: a is s8, b is f16"},
@@ -148,20 +162,23 @@ static void test_order(void) {
 
 /* -- 2:4 */
 
-static void test_two_of_four(void) {
+static void test_two_of_four(mc_layout layout) {
     enum { M = 32, K = 64, N = 24 };
-    static int8_t a[M][K], b[N][K];
+    static int8_t a[M][K], b[N * K];
+    const bool by_rows = layout == MC_LAYOUT_ROWS;
     int32_t c[M][N], wrong = 0;
     for (int i = 0; i < M * K; i++)
         a[i / K][i % K] = (int8_t)(i % 4 == i / 4 % 4 || i % 4 == (i / 4 + 1) % 4 ? i % 7 + 1 : 0);
-    for (int i = 0; i < N * K; i++) b[i / K][i % K] = (int8_t)(i % 11 - 5);
+    for (int i = 0; i < N * K; i++) b[i] = (int8_t)(i % 11 - 5);
     const mc_dense_config of = {.size = sizeof of, .type = MC_S8, .vec = 1, .rows = M, .cols = K, .data = a};
     mc_plan_config config = {.size = sizeof config,
                              .op = MC_OP_GEMM24,
                              .b = MC_S8,
                              .c = MC_S32,
                              .n = N,
+                             .b_layout = layout,
                              .dense = MC_DENSE_IF_FASTER};
+    mc_address room = 0;
     mc_args args = {.size = sizeof args};
     mc_plan *plan = NULL;
     if (worked("matrix", mc_matrix_from_dense(context, &of, &config.matrix, diag)) &&
@@ -169,14 +186,16 @@ static void test_two_of_four(void) {
         worked("b", mc_memory_create(context, sizeof b, &args.b, diag)) &&
         worked("c", mc_memory_create(context, sizeof c, &args.c, diag)) &&
         worked("write", mc_memory_write(context, args.b, b, sizeof b, diag)) &&
-        worked("execute", mc_execute(plan, &args, 0, NULL, diag)) &&
+        worked("workspace", mc_memory_create(context, mc_plan_workspace(plan), &room, diag)) &&
+        worked("execute", mc_execute(plan, &args, room, NULL, diag)) &&
         worked("read", mc_memory_read(context, args.c, c, sizeof c, diag))) {
         const mc_plan_info info = info_of(plan);
+        CHECK(mc_plan_workspace(plan) == (by_rows ? sizeof b : 0), "%zu", mc_plan_workspace(plan));
         CHECK(info.dense && strstr(info.fields, "op=gemm ") != NULL, "%s: %s", info.dense_reason,
               info.fields);
         for (int i = 0; i < M * N; i++) {
             int sum = 0;
-            for (int k = 0; k < K; k++) sum += a[i / N][k] * b[i % N][k];
+            for (int k = 0; k < K; k++) sum += a[i / N][k] * b[by_rows ? k * N + i % N : i % N * K + k];
             wrong += c[i / N][i % N] != sum;
         }
         CHECK(wrong == 0, "%d elements are wrong", wrong);
@@ -184,6 +203,7 @@ static void test_two_of_four(void) {
     mc_plan_destroy(plan);
     mc_memory_destroy(context, args.b);
     mc_memory_destroy(context, args.c);
+    mc_memory_destroy(context, room);
     mc_matrix_destroy(config.matrix);
 }
 
@@ -441,7 +461,8 @@ int main(int argc, char **argv) {
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) run_row(&rows[i]);
         for (size_t i = 0; i < sizeof unlike / sizeof *unlike; i++) say_row(&unlike[i]);
         test_order();
-        test_two_of_four();
+        test_two_of_four(MC_LAYOUT_COLUMNS);
+        test_two_of_four(MC_LAYOUT_ROWS);
         test_values();
         test_device_matrix();
         test_operands();

@@ -41,8 +41,10 @@ enum { A_SALT = 1, B_SALT = 2, R_SALT = 3 };
 static float want(const mc_plan_config *p, int64_t row, int64_t col) {
     int sum = 0;
     bool turned = p->a_major == MC_MAJOR_COLUMN;
+    bool by_rows = p->b_layout == MC_LAYOUT_ROWS;
     for (int64_t k = 0; k < p->k; k++)
-        sum += value_of(turned ? k : row, turned ? row : k, A_SALT) * value_of(col, k, B_SALT);
+        sum += value_of(turned ? k : row, turned ? row : k, A_SALT) *
+               value_of(by_rows ? k : col, by_rows ? col : k, B_SALT);
     return (float)(sum + (p->residual != MC_RESIDUAL_NONE ? value_of(row, col, R_SALT) : 0));
 }
 
@@ -61,9 +63,10 @@ static void compare(const mc_plan_config *p, mc_address c, int64_t ld) {
 static void execute(const mc_plan *plan, const mc_plan_config *p) {
     bool turned = p->a_major == MC_MAJOR_COLUMN;
     int64_t a_row = turned ? p->m : p->k, lda = p->lda ? p->lda : a_row;
-    int64_t ldb = p->ldb ? p->ldb : p->k, ldc = p->ldc ? p->ldc : p->n;
+    bool by_rows = p->b_layout == MC_LAYOUT_ROWS;
+    int64_t b_row = by_rows ? p->n : p->k, ldb = p->ldb ? p->ldb : b_row, ldc = p->ldc ? p->ldc : p->n;
     mc_address a = put(p->a, turned ? p->k : p->m, a_row, lda, A_SALT),
-               b = put(p->b, p->n, p->k, ldb, B_SALT), c = put(p->c, p->m, p->n, ldc, 0),
+               b = put(p->b, by_rows ? p->k : p->n, b_row, ldb, B_SALT), c = put(p->c, p->m, p->n, ldc, 0),
                r = put(MC_F32, p->m, p->n, p->n, R_SALT);
     const mc_argument list[] = {{.name = "residual", .address = r}};
     const mc_args args = {.size = sizeof args,
@@ -111,7 +114,7 @@ static void refuse(mc_plan_config p, mc_status wanted, const char *why) {
     mc_plan_destroy(plan);
 }
 
-/* A kernel that copies A early may begin early, but not behind the transpose that writes A. */
+/* A kernel that copies A early may begin early, also behind a pass that writes B, but not behind one that writes A. */
 static void try_early(void) {
     static const char spec[] = "op = \"gemm\"\narch = \"sm_90a\"\noverlap = \"on\"\nearly = \"on\"\n"
                                "tile_m = 64\ntile_n = 64\nconsumers = 1\nstore = \"single\"\n";
@@ -121,13 +124,16 @@ static void try_early(void) {
     FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
     CHECK(stream != NULL && fputs(spec, stream) >= 0 && fclose(stream) == 0, "no spec is written to %s",
           path);
-    for (int turned = 0; turned < 2; turned++) {
-        mc_plan_config p = problem_of(MC_F16, MC_F16, 72, 40, 200);
+    for (int turned = 0; turned < 4; turned++) {
+        mc_plan_config p =
+            turned < 2 ? problem_of(MC_F16, MC_F16, 72, 40, 200) : problem_of(MC_S8, MC_S32, 72, 40, 208);
         mc_plan *plan = NULL;
         p.specs = paths, p.spec_count = 1;
-        p.a_major = turned ? MC_MAJOR_COLUMN : MC_MAJOR_ROW;
+        p.a_major = turned % 2 ? MC_MAJOR_COLUMN : MC_MAJOR_ROW;
+        p.b_layout = turned < 2 ? MC_LAYOUT_COLUMNS : MC_LAYOUT_ROWS;
         if (!worked("plan", mc_plan_create(context, &p, &plan, diag))) continue;
-        CHECK(plan->launch.launch.overlap == !turned, "A by %s", turned ? "columns" : "rows");
+        CHECK(plan->passes.count == turned / 2 + turned % 2, "%d passes", plan->passes.count);
+        CHECK(plan->launch.launch.overlap == !(turned % 2), "A by %s", turned % 2 ? "columns" : "rows");
         execute(plan, &p);
         mc_plan_destroy(plan);
     }
@@ -166,6 +172,9 @@ int main(void) {
     p = problem_of(MC_E4M3, MC_F16, 64, 64, 64);
     p.sums = MC_SUMS_PROMOTED;
     try_plan(p, "sums=promoted");
+    p = problem_of(MC_E4M3, MC_F16, 50, 40, 75); /* both are made */
+    p.a_major = MC_MAJOR_COLUMN, p.b_layout = MC_LAYOUT_ROWS, p.ldb = 45, p.residual = MC_RESIDUAL_F32;
+    try_plan(p, "lda=80 ldb=80");
     p = problem_of(MC_F16, MC_F16, 64, 64, 64);
     p.sums = MC_SUMS_F16;
     try_plan(p, "sums=f16");

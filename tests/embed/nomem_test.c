@@ -96,6 +96,27 @@ static mc_status do_transposed_plan(bench *b) {
     return status;
 }
 
+/* Of three kernels: two passes, and a product. */
+static mc_status do_passes_plan(bench *b) {
+    const mc_plan_config config = {.size = sizeof config,
+                                   .op = MC_OP_GEMM,
+                                   .a = MC_S8,
+                                   .b = MC_S8,
+                                   .c = MC_S32,
+                                   .m = 40,
+                                   .n = 24,
+                                   .k = 32,
+                                   .a_major = MC_MAJOR_COLUMN,
+                                   .b_layout = MC_LAYOUT_ROWS};
+    mc_plan *plan = NULL;
+    mc_pass_info pass = {.size = sizeof pass};
+    mc_status status = mc_plan_create(b->context, &config, &plan, diag);
+    CHECK((plan != NULL) == (status == MC_OK), "plan %d, status %d", plan != NULL, (int)status);
+    CHECK(plan == NULL || mc_plan_get_pass(plan, 1, &pass, NULL) == MC_OK, "no second pass");
+    mc_plan_destroy(plan);
+    return status;
+}
+
 /* Without memory for the dense kernel there is still the sparse one. */
 static mc_status do_dense_plan(bench *b) {
     mc_plan_config config = layer_problem(b->matrix, USUAL_N);
@@ -165,6 +186,7 @@ static const struct phase {
     {"plan, the choice cached", do_warm_plan, MC_CACHE_READ_WRITE, 60},
     {"plan, all of it cached", do_cold_plan, MC_CACHE_READ_WRITE, 60},
     {"plan, B by columns", do_transposed_plan, MC_CACHE_OFF, 30},
+    {"plan, two passes", do_passes_plan, MC_CACHE_OFF, 5},
     {"plan, never slower than dense", do_dense_plan, MC_CACHE_OFF, 10},
     {"execution", do_execute, MC_CACHE_OFF, 60},
     {"new values", do_values, MC_CACHE_OFF, 60},

@@ -6,6 +6,7 @@
 #include "base/real.h"
 #include "check.h"
 #include "mcrt_internal.h"
+#include "plan/plan.h"
 
 static mc_context *context;
 static mc_diag *diag;
@@ -55,9 +56,11 @@ static mc_address put(const mc_dense *dense) {
 
 enum { B_SALT = 2 };
 
-static float want(int64_t k, int64_t row, int64_t col, int salt) {
+static float want(const mc_plan_config *p, int64_t k, int64_t row, int64_t col, int salt) {
     int sum = 0;
-    for (int64_t i = 0; i < k; i++) sum += value_of_a(row, i, salt) * value_of(col, i, B_SALT);
+    bool by_rows = p->b_layout == MC_LAYOUT_ROWS;
+    for (int64_t i = 0; i < k; i++)
+        sum += value_of_a(row, i, salt) * value_of(by_rows ? i : col, by_rows ? col : i, B_SALT);
     return (float)sum;
 }
 
@@ -69,18 +72,24 @@ static void compare(const mc_plan_config *p, const mc_dense *a, mc_address c, in
     if (worked("read", mc_memory_read(context, c, got.data, bytes, diag)))
         for (int64_t i = 0; i < a->rows * p->n; i++)
             wrong +=
-                (float)mc_dense_real(&got, i / p->n, i % p->n) != want(a->cols, i / p->n, i % p->n, salt);
+                (float)mc_dense_real(&got, i / p->n, i % p->n) != want(p, a->cols, i / p->n, i % p->n, salt);
     CHECK(wrong == 0, "%d x %d x %d: %d elements wrong", (int)a->rows, (int)p->n, (int)a->cols, wrong);
     mc_dense_free(&got);
 }
 
 static void execute(const mc_plan *plan, const mc_plan_config *p, const mc_dense *a, int salt) {
-    mc_dense b = make(p->b, p->n, a->cols, p->ldb ? p->ldb : a->cols, value_of, B_SALT), c = {0};
+    bool by_rows = p->b_layout == MC_LAYOUT_ROWS;
+    int64_t lines = by_rows ? a->cols : p->n, line = by_rows ? p->n : a->cols;
+    mc_dense b = make(p->b, lines, line, p->ldb ? p->ldb : line, value_of, B_SALT), c = {0};
+    mc_address room = 0;
+    if (mc_plan_workspace(plan) > 0)
+        (void)worked("workspace", mc_memory_create(context, mc_plan_workspace(plan), &room, diag));
     if (!worked("c", mc_dense_create(p->c, a->rows, p->n, p->n, &c, diag))) return;
     const mc_args args = {.size = sizeof args, .b = put(&b), .c = put(&c)};
-    if (worked("execute", mc_execute(plan, &args, 0, NULL, diag))) compare(p, a, args.c, salt);
+    if (worked("execute", mc_execute(plan, &args, room, NULL, diag))) compare(p, a, args.c, salt);
     mc_memory_destroy(context, args.b);
     mc_memory_destroy(context, args.c);
+    if (room != 0) mc_memory_destroy(context, room);
     mc_dense_free(&b);
     mc_dense_free(&c);
 }
@@ -119,6 +128,19 @@ static void set_values(mc_matrix *matrix, const mc_dense *a) {
     mc_memory_destroy(context, values.address);
 }
 
+/* Kernels read B of 8 bits by columns: where it lies by rows a pass goes ahead, in whose columns each
+   begins at 16 bytes. The kernel may begin early behind it all the same: A alone is read early. */
+static void check_pass(const mc_plan *plan, const mc_plan_config *p, int64_t k) {
+    const bool passes = p->b_layout == MC_LAYOUT_ROWS && mc_type_bits(p->b) == 8;
+    mc_pass_info pass = {.size = sizeof pass};
+    CHECK((mc_plan_get_pass(plan, 0, &pass, diag) == MC_OK) == passes, "%s", mc_type_text(p->b));
+    CHECK(mc_plan_workspace(plan) == (passes ? (size_t)(p->n * ((k + 15) / 16 * 16)) : 0), "%zu",
+          mc_plan_workspace(plan));
+    if (!passes) return;
+    CHECK_TEXT(pass.operand, "b");
+    CHECK(plan->launch.launch.overlap && pass.bytes == mc_plan_workspace(plan), "%zu", pass.bytes);
+}
+
 /* A plan whose kernel has FIELD. */
 static void try_plan(mc_plan_config p, mc_type type, int64_t m, int64_t k, bool on_device,
                      const char *field) {
@@ -129,6 +151,7 @@ static void try_plan(mc_plan_config p, mc_type type, int64_t m, int64_t k, bool 
         mc_plan_info info = {.size = sizeof info};
         if (worked("info", mc_plan_get_info(plan, &info, diag)))
             CHECK(strstr(info.fields, field) != NULL, "%s has no %s", info.fields, field);
+        check_pass(plan, &p, k);
         execute(plan, &p, &a, 1);
         set_values(p.matrix, &other);
         execute(plan, &p, &other, 3);
@@ -181,6 +204,23 @@ int main(void) {
     p = problem_of(MC_E4M3, MC_F16, 40);
     p.ldb = 80;
     try_plan(p, MC_E4M3, 20, 70, true, "lhs=e4m3");
+    p = problem_of(MC_E4M3, MC_F32, 41);
+    p.b_layout = MC_LAYOUT_ROWS, p.ldb = 43;
+    try_plan(p, MC_E4M3, 33, 68, false, "ldb=80");
+    p = problem_of(MC_S8, MC_S32, 36);
+    p.b_layout = MC_LAYOUT_ROWS;
+    try_plan(p, MC_S8, 70, 200, true, "ldb=208");
+    p.shapes = MC_SHAPES_OPEN, p.n = 1;
+    try_plan(p, MC_S8, 64, 128, false, "n=open");
+    p = problem_of(MC_S8, MC_S32, 8);
+    p.b_layout = MC_LAYOUT_ROWS;
+    try_plan(p, MC_S8, 128, 2048, false, "early=on");
+    p = problem_of(MC_E5M2, MC_F16, 24);
+    p.b_layout = MC_LAYOUT_ROWS;
+    try_plan(p, MC_E5M2, 64, 96, false, "lhs=e5m2");
+    p = problem_of(MC_F16, MC_F16, 64);
+    p.b_layout = MC_LAYOUT_ROWS;
+    try_plan(p, MC_F16, 40, 64, false, "layout=rows");
     p = problem_of(MC_F16, MC_F16, 64);
     refuse(p, MC_F16, 1, all_of_a,
            "1 group has more than 2 of 4 elements, the first one is row 3, columns 8 to 11");

@@ -259,25 +259,83 @@ static void test_problem(void) {
     mc_matrix *matrix = make_matrix(MC_E4M3);
     mc_plan_config config = problem_of(matrix, MC_E4M3, 50);
     plan_problem p;
-    problem_transpose t;
+    problem_passes t;
     config.batch = 3, config.b_stride = 64 * X_LD, config.shapes = MC_SHAPES_OPEN, config.align = 4;
     if (matrix == NULL || !worked("problem", plan_problem_of(&config, &matrix->host, &p, diag)) ||
         !worked("transpose", plan_problem_transpose(&p, &t, diag)))
         return;
-    const plan_problem *a = &t.problem;
+    const plan_problem *a = &t.items[0].problem;
+    CHECK(t.count == 1 && t.items[0].operand == operator_operand(operator_of(p.op), "b"), "%d", t.count);
     CHECK(p.b_major == MC_MAJOR_ROW && p.ldb == 64 && p.b_stride == COLS * 64 &&
           p.c_major == MC_MAJOR_COLUMN);
-    CHECK(t.bytes == 3 * COLS * 64, "%lld", (long long)t.bytes);
+    CHECK(t.items[0].bytes == 3 * COLS * 64, "%lld", (long long)t.items[0].bytes);
     CHECK(a->op == MC_OP_QUANTISE && a->lhs == MC_S8 && a->out == MC_S8 && a->scale == MC_PER_NONE);
     CHECK(a->m == 50 && a->n == COLS && a->lda == X_LD && a->ldc == 64 && a->shapes == MC_SHAPES_OPEN);
     CHECK(a->batch == 3 && a->a_stride == 64 * X_LD && a->c_stride == COLS * 64 && a->align == 4);
     config.b_stride = MC_SHARED;
     (void)worked("problem", plan_problem_of(&config, &matrix->host, &p, diag));
     (void)worked("transpose", plan_problem_transpose(&p, &t, diag));
-    CHECK(p.b_stride == 0 && p.batch == 3 && t.problem.batch == 0 && t.bytes == COLS * 64);
+    CHECK(p.b_stride == 0 && p.batch == 3 && a->batch == 0 && t.items[0].bytes == COLS * 64);
     (void)worked("again", plan_problem_transpose(&p, &t, diag));
-    CHECK(t.operand == -1 && t.bytes == 0, "B lies in rows by now");
+    CHECK(t.count == 0, "B lies in rows by now");
     mc_matrix_destroy(matrix);
+}
+
+/* Both operands of a gemm: which of them want a pass, by how they lie and how large B's elements are. */
+static void check_passes(mc_type type, bool a_columns, mc_layout b, int count, int first) {
+    const mc_plan_config config = {.size = sizeof config,
+                                   .op = MC_OP_GEMM,
+                                   .a = type,
+                                   .b = type,
+                                   .c = mc_type_is_real(type) ? MC_F32 : MC_S32,
+                                   .m = 30,
+                                   .n = 20,
+                                   .k = 50,
+                                   .a_major = a_columns ? MC_MAJOR_COLUMN : MC_MAJOR_ROW,
+                                   .b_layout = b};
+    const int64_t line = type_leading(type, 50);
+    plan_problem p;
+    problem_passes t;
+    if (!worked("problem", plan_problem_of(&config, NULL, &p, diag)) ||
+        !worked("passes", plan_problem_transpose(&p, &t, diag)))
+        return;
+    const bool by_rows = b == MC_LAYOUT_ROWS, turned = count > a_columns;
+    CHECK(t.count == count && (count == 0 || t.items[0].operand == first), "%s: %d", mc_type_text(type),
+          t.count);
+    CHECK(p.a_major == MC_MAJOR_ROW && p.lda == (a_columns ? line : 50), "%lld", (long long)p.lda);
+    CHECK(p.layout == (by_rows && !turned ? MC_LAYOUT_ROWS : MC_LAYOUT_COLUMNS), "%d", (int)p.layout);
+    CHECK(p.ldb == (turned ? line : by_rows ? 20 : 50), "%lld", (long long)p.ldb);
+    if (a_columns) CHECK(t.items[0].problem.m == 50 && t.items[0].problem.n == 30);
+    if (turned) {
+        const problem_pass *of_b = &t.items[count - 1];
+        CHECK(of_b->operand == 1 && of_b->bytes == mc_type_size(type, 20 * line), "%d", of_b->operand);
+        CHECK(of_b->problem.m == 50 && of_b->problem.n == 20 && of_b->problem.lda == 20 &&
+              of_b->problem.ldc == line);
+    }
+}
+
+static void test_both(void) {
+    static const mc_type small[] = {MC_S8, MC_U8, MC_E4M3, MC_E5M2},
+                         large[] = {MC_F16, MC_BF16, MC_TF32, MC_TF32RZ};
+    for (int i = 0; i < 4; i++) {
+        check_passes(small[i], false, MC_LAYOUT_COLUMNS, 0, 0);
+        check_passes(small[i], true, MC_LAYOUT_COLUMNS, 1, 0);
+        check_passes(small[i], false, MC_LAYOUT_ROWS, 1, 1);
+        check_passes(small[i], true, MC_LAYOUT_ROWS, 2, 0);
+        check_passes(large[i], false, MC_LAYOUT_ROWS, 0, 0);
+        check_passes(large[i], true, MC_LAYOUT_ROWS, 1, 0);
+    }
+}
+
+/* Problems have room for as many passes as any operator's operands may want. */
+static void test_room(void) {
+    const mc_operator *o;
+    for (size_t i = 0; (o = operator_at(i)) != NULL; i++) {
+        int most = 0;
+        for (size_t j = 0; j < o->operand_count; j++)
+            most += operand_is_transposed(&o->operands[j]) || o->operands[j].rows_from > 0;
+        CHECK(most <= MOST_PASSES, "%s: %d operands", o->name, most);
+    }
 }
 
 /* -- The same kernel, and the same record, as with a B in rows */
@@ -388,6 +446,8 @@ int main(int argc, char **argv) {
         test_refused();
         test_turns();
         test_problem();
+        test_both();
+        test_room();
         if (argc > 1) test_graph();
         else test_records(device);
     }

@@ -45,6 +45,17 @@ def families(matrix, context, device):
     }
 
 
+@pytest.mark.parametrize("a_major", ["row", "column"])
+@pytest.mark.parametrize("layout", ["columns", "rows"])
+def test_gemm_however_operands_lie(a_major, layout, context, device):
+    random = torch.Generator().manual_seed(6)
+    a, b = (torch.randint(-9, 9, shape, generator=random, dtype=torch.int8) for shape in ((40, 67), (67, 35)))
+    family = ops.Family("gemm", context=context, lhs="s8", rhs="s8", out="s32", a_major=a_major, layout=layout)
+    given = (a.t().contiguous() if a_major == "column" else a, b if layout == "rows" else b.t().contiguous())
+    c = torch.ops.mcgen.gemm(*(t.to(device) for t in given), family.key)
+    assert torch.equal(c.cpu(), a.int() @ b.int())
+
+
 def test_every_operator_has_an_op():
     assert set(ops.OPS) == set(mcgen.OPERATORS)
     for name in mcgen.OPERATORS:

@@ -14,6 +14,7 @@ static const operand_row operands[] = {
            .cols = MEMBER_k,
            .ld = MEMBER_lda,
            .major = MEMBER_a_major,
+           .early = true,
            .argument = offsetof(mc_args, a)},
 #include "ops/gemm/operands.def"
 };
