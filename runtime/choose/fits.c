@@ -1,6 +1,7 @@
 /* Whether a kernel takes a problem: mc_bind is asked, before there is anything to bind. */
 #include "choose/fits.h"
 #include <string.h>
+#include "ops/operator.h"
 #include "problem/binding_set.h"
 
 /* The first one with a name counts. */
@@ -20,6 +21,31 @@ static void add_sizes(binding_set *list, const plan_problem *problem) {
     bind_sizes(list, &least);
 }
 
+/* Bytes of which KERNEL wants the addresses of the array NAME to be multiples. */
+static unsigned wanted_align(const mc_contract *c, const char *name) {
+    for (size_t i = 0; i < c->param_count; i++)
+        if (c->params[i].kind == MC_PARAM_ARRAY && strcmp(c->params[i].name, name) == 0)
+            return c->params[i].align;
+    for (size_t i = 0; i < c->map_count; i++)
+        if (strcmp(c->maps[i].array, name) == 0) return MC_TENSOR_MAP_ALIGN;
+    return 1;
+}
+
+/* A product's kernels have no field for what A and B are multiples of. */
+static mc_status check_addresses(const mc_contract *c, const plan_problem *problem, mc_diag *diag) {
+    const mc_operator *o = operator_of(problem->op);
+    for (size_t i = 0; i < o->operand_count; i++) {
+        const operand_row *operand = &o->operands[i];
+        if (operand->kind != OPERAND_DENSE || !operand_is_there(problem, operand)) continue;
+        unsigned wanted = wanted_align(c, operand->name);
+        unsigned element = (unsigned)mc_type_bytes(operand_element(problem, operand));
+        if (wanted > problem->align && wanted > element)
+            return mc_fail(diag, MC_CANNOT, "%s is read or written at multiples of %u bytes, align is %u",
+                           operand->name, wanted, problem->align);
+    }
+    return MC_OK;
+}
+
 mc_status kernel_fits(const mc_kernel *kernel, const plan_problem *problem, mc_diag *diag) {
     const mc_contract *c = mc_kernel_contract(kernel);
     /* Counts that only packing tells, of items for one: never more than there are vectors. */
@@ -27,6 +53,7 @@ mc_status kernel_fits(const mc_kernel *kernel, const plan_problem *problem, mc_d
     binding_set list = {.count = 0};
     mc_launch launch;
     mc_status status = plan_problem_check(problem, kernel, diag);
+    if (status == MC_OK) status = check_addresses(c, problem, diag);
     if (status != MC_OK) return status;
     add_sizes(&list, problem);
     for (size_t i = 0; i < c->array_count; i++) add(&list, c->arrays[i].name, 0);

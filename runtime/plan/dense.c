@@ -96,29 +96,10 @@ static bool compare(plan_dense *dense, side_time of_dense, side_time of_sparse) 
 
 /* -- Taking it */
 
-/* What operand I of PLAN's dense kernel is aligned to where an execution brings it: for a pass, or for the
-   kernel, of which tensor maps take no less than theirs. */
-static unsigned wanted_align(const mc_plan *plan, size_t i) {
-    const plan_launch *launch = &plan->launch;
-    const plan_pass *pass = plan_pass_of(&plan->dense.passes, i);
-    if (pass != NULL) return pass->plan->launch.arguments[0].align;
-    for (size_t map = 0; map < launch->map_count; map++)
-        if (launch->maps[map].argument == (int)i) return MC_TENSOR_MAP_ALIGN;
-    return launch->arguments[i].align;
-}
-
-mc_status plan_join_dense(mc_plan *plan, mc_diag *diag) {
+void plan_join_dense(mc_plan *plan) {
     plan_launch *launch = &plan->launch;
-    for (size_t i = 0; i < launch->operator->operand_count; i++) {
-        const operand_row *operand = &launch->operator->operands[i];
-        struct plan_argument *argument = &launch->arguments[i];
-        argument->from = densified_from(&plan->dense.posed, operand->name);
-        if (operand->kind != OPERAND_DENSE || !argument->wanted) continue;
-        if (wanted_align(plan, i) > plan->problem.align)
-            return mc_fail(diag, MC_CANNOT, "%s wants to lie at a multiple of %u bytes, align promises %u",
-                           argument->from->name, wanted_align(plan, i), plan->problem.align);
-    }
-    return MC_OK;
+    for (size_t i = 0; i < launch->operator->operand_count; i++)
+        launch->arguments[i].from = densified_from(&plan->dense.posed, launch->operator->operands[i].name);
 }
 
 static mc_status take(planning *p, choice *chosen, mc_diag *diag) {

@@ -37,7 +37,7 @@ static mc_status ready_kernel(const planning *p, const char *fields, mc_diag *di
     if (status == MC_OK)
         status =
             plan_launch_make(plan->context, p->problem, kernel, plan->packing, matrix, &plan->launch, diag);
-    if (status == MC_OK && matrix != NULL) status = plan_join_dense(plan, diag);
+    if (status == MC_OK && matrix != NULL) plan_join_dense(plan);
     if (status == MC_OK) status = mc_module_prepare(plan->kernel->module, &plan->launch.launch, diag);
     if (status != MC_OK) drop_kernel(plan);
     return status;

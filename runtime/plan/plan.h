@@ -113,9 +113,8 @@ void planning_end(planning *p);
 /* Looks for the dense problem of a plan's that CONFIG wants it of, before an operand is transposed, and for
    its passes. */
 mc_status plan_pose_dense(mc_plan *plan, const mc_plan_config *config, mc_tuning tuning, mc_diag *diag);
-/* Executions bring a dense kernel its operands as those of PLAN's problem, and as they promised the sparse
-   kernel to: MC_CANNOT where it, whose launch is made, wants more. */
-mc_status plan_join_dense(mc_plan *plan, mc_diag *diag);
+/* Executions bring a dense kernel, whose launch is made, its operands as those of PLAN's problem. */
+void plan_join_dense(mc_plan *plan);
 /* Takes a dense kernel, if there is one, and it should be faster than the sparse ones, of which none is
    there yet. What cannot be had is said in the plan's reason. The context is current. */
 mc_status plan_take_dense(const planning *sparse, mc_diag *diag);

@@ -66,8 +66,8 @@ static const row rows[] = {
      "gemm should be faster"},
     {{"s8 by rows, an operand of 4 bytes' alignment", MC_S8, TALL, .offset = 4,
       .config = CONFIG(384, .b = MC_S8, .c = MC_S32, .align = 4)},
-     true,
-     "gemm should be faster"},
+     false,
+     "gemm should be slower, by estimates"},
     {{"s8 by f16", MC_S8, FULL(8), .config = CONFIG(TOKENS, .b = MC_F16, .c = MC_F16)},
      false,
      "there is no dense product of this: a is s8, b is f16"},
@@ -84,8 +84,7 @@ static const row rows[] = {
     {{"an operand of 2 bytes' alignment", MC_F16, FULL(8), .offset = 4,
       .config = CONFIG(TOKENS, .b = MC_F16, .c = MC_F16, .align = 4)},
      false,
-     "a dense kernel should be faster, and cannot be had: b wants to lie at a multiple of 16 bytes, align "
-     "promises 4"},
+     "gemm should be slower, by estimates"},
 };
 
 static void run_row(const row *r) {

@@ -178,7 +178,14 @@ int main(void) {
     p = problem_of(MC_F16, MC_F16, 64, 64, 64);
     p.sums = MC_SUMS_F16;
     try_plan(p, "sums=f16");
+    p = problem_of(MC_F16, MC_F16, 64, 64, 64); /* whose kernels copy as narrowly as addresses allow */
+    p.align = 4;
+    try_plan(p, "copy=4");
+    p = problem_of(MC_S8, MC_S32, 64, 64, 64);
+    p.align = 1;
+    try_plan(p, "copy=1");
     try_early();
+    p = problem_of(MC_F16, MC_F16, 64, 64, 64);
     p.sums = MC_SUMS_PROMOTED;
     refuse(p, MC_USAGE, "sums are promoted of floats of 8 bits, not of f16 by f16");
     p.sums = (mc_sum_mode)3;
