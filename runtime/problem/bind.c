@@ -315,6 +315,27 @@ static mc_status describe_tensor(const mc_map_param *map, const binding_list *bi
     return MC_OK;
 }
 
+/* The third dimension, of a batch's products. Where these share one there is no stride, and the map gets one
+   as if another product lay behind. */
+static mc_status add_products(const mc_map_param *map, const binding_list *bindings, mc_tensor *tensor,
+                              mc_diag *diag) {
+    int64_t stride = 0, products = 1;
+    mc_status status = find(bindings, map->stride, &stride, diag);
+    if (status == MC_OK && stride > 0) status = find(bindings, "batch", &products, diag);
+    if (status != MC_OK) return status;
+    const int64_t per_byte = map->per_byte > 1 ? map->per_byte : 1,
+                  bytes = stride / per_byte * mc_type_size(tensor->type, 1);
+    if (stride % per_byte != 0 || bytes % MC_TENSOR_MAP_ALIGN != 0)
+        return mc_fail(diag, MC_CANNOT,
+                       "%s is %lld: the kernel's copies need products at multiples of %d bytes", map->stride,
+                       (long long)stride, MC_TENSOR_MAP_ALIGN);
+    tensor->rank = 3;
+    tensor->dims[2] = (uint64_t)products;
+    tensor->strides[1] = stride > 0 ? (uint64_t)bytes : tensor->dims[1] * tensor->strides[0];
+    tensor->box[2] = 1;
+    return MC_OK;
+}
+
 mc_status mc_bind_tensor(const mc_kernel *kernel, size_t index, const mc_binding *bindings, size_t count,
                          mc_tensor *tensor, mc_diag *diag) {
     const mc_map_param *wanted = &mc_kernel_contract(kernel)->maps[index];
@@ -323,7 +344,8 @@ mc_status mc_bind_tensor(const mc_kernel *kernel, size_t index, const mc_binding
     *tensor = (mc_tensor){0};
     mc_status status = mc_type_of(kernel, wanted->type, &type, diag);
     if (status == MC_OK) status = check_k(kernel, &list, diag);
-    return status == MC_OK ? describe_tensor(wanted, &list, type, tensor, diag) : status;
+    if (status == MC_OK) status = describe_tensor(wanted, &list, type, tensor, diag);
+    return status == MC_OK && wanted->stride != NULL ? add_products(wanted, &list, tensor, diag) : status;
 }
 
 mc_status mc_bind_maps(mc_device *device, const mc_kernel *kernel, mc_binding *bindings, size_t *count,

@@ -14,6 +14,7 @@ static const operand_row operands[] = {
            .cols = MEMBER_k,
            .ld = MEMBER_lda,
            .major = MEMBER_a_major,
+           .stride = MEMBER_a_stride,
            .argument = offsetof(mc_args, a)},
 #include "ops/gemm/operands.def"
 };
@@ -60,7 +61,7 @@ const mc_operator operator_gemm = {
     .name = "gemm",
     .title = "gemm",
     .spec = PRODUCT_SPEC,
-    .members = PRODUCT_MEMBERS | HAS(lda) | HAS(a_major),
+    .members = PRODUCT_MEMBERS | HAS(lda) | HAS(a_major) | HAS(a_stride),
     .matrix = {.rows = MEMBER_m, .cols = MEMBER_k},
     .size = MEMBER_n,
     .operands = operands,
