@@ -242,16 +242,39 @@ static int cluster_members(const mc_contract *contract) {
     return (int)(contract->cluster[0] * contract->cluster[1] * contract->cluster[2]);
 }
 
+static int64_t pieces_of(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
+
+/* How many turns a thread block takes of the BLOCKS of each of PRODUCTS, where HELD thread blocks run at
+   once. */
+static int64_t turns_of(int64_t blocks, int64_t products, int64_t held) {
+    int64_t each = held / products;
+    return pieces_of(blocks, each > 0 ? each : 1);
+}
+
+/* The same of tiles, of which each brings its own operands, so that it does not matter which thread block has
+   it. Of many products' thread blocks some may wait until others have ended: what all take is counted in
+   tiles, and in halves of one for each time that thread blocks begin. */
+static int64_t turns_of_tiles(int64_t tiles, int64_t products, int64_t held) {
+    enum { TRIES = 16 };
+    int64_t first = pieces_of(products, held), best = tiles, least = INT64_MAX;
+    for (int64_t waves = first; waves < first + TRIES; waves++) {
+        int64_t turns = turns_of(tiles, products, waves * held), halves = waves * (2 * turns + 1);
+        if (halves < least) least = halves, best = turns;
+    }
+    return best;
+}
+
 /* As many thread blocks as the GPU holds at once, with equal numbers of turns. */
 static void take_turns(const mc_contract *contract, const binding_list *bindings, mc_launch *launch) {
     int axis = contract->turn_axis;
-    int64_t multiprocessors = 0, blocks = launch->grid[axis];
+    int64_t multiprocessors = 0, blocks = launch->grid[axis], products = launch->grid[2];
     if (find(bindings, "multiprocessors", &multiprocessors, NULL) != MC_OK || multiprocessors < 1) return;
     int64_t held = cluster_room(cluster_members(contract), multiprocessors) * contract->blocks_per_sm /
-                   launch->grid[1 - axis] / launch->grid[2];
+                   launch->grid[1 - axis];
     if (held < 1) held = 1;
-    int64_t turns = (blocks + held - 1) / held;
-    launch->grid[axis] = (unsigned)((blocks + turns - 1) / turns);
+    int64_t turns =
+        contract->columns.dim ? turns_of_tiles(blocks, products, held) : turns_of(blocks, products, held);
+    launch->grid[axis] = (unsigned)pieces_of(blocks, turns);
 }
 
 static mc_status bind_grid(const mc_contract *contract, const binding_list *bindings, mc_launch *launch,
