@@ -12,6 +12,17 @@ choice_try product_try;
 #define TRY(t, step, choices)                                                                                \
     choices_try_all(choices, sizeof(choices) / sizeof *(choices), step, product_try, t)
 
+/* From now on problems have few columns. */
+void product_take_few_columns(bench *t);
+
+/* The parts of product_wgmma.c. */
+void product_types(bench *t);
+void product_tiles(bench *t);
+void product_rows(bench *t);
+void product_outputs(bench *t);
+void product_split(bench *t);
+void product_sums(bench *t);
+
 /* The parts of product_mma.c. */
 void product_mma_types(bench *t);
 void product_mma_words(bench *t);

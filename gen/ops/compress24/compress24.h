@@ -21,6 +21,7 @@
 
 #include "parts/emit.h"
 #include "parts/fragment.h"
+#include "parts/lanes.h"
 #include "parts/made_name.h"
 #include "parts/packed24.h"
 #include "schema/family.h"
@@ -136,6 +137,10 @@ static inline made_name piece_prefix(int piece) { return name_with(name_nth("p",
 typedef struct compress24_stores {
     mc_reg values[THREAD_PIECES], is_piece[THREAD_PIECES]; /* none: all are there */
     mc_reg meta[THREAD_PIECES], is_meta[THREAD_PIECES]; /* of each word, or in layout natural of each piece */
+    /* natural, of 8 bits: half of a slab's metadata of a row, which two lanes have between them and this one
+       stores at once; those of its pieces that are stored so have no is_meta */
+    mc_reg half, is_half;
+    lane_exchange exchange;
 } compress24_stores;
 
 /* Where a thread's metadata lie in packed24. */

@@ -34,10 +34,9 @@ static void find_packed(const compress24_plan *plan, mc_builder *b, const compre
 /* -- Others --------------------------------------------------------------------------------------------- */
 
 /* Values row by row. */
-static void find_rows(const compress24_plan *plan, mc_builder *b, const compress24_place *p,
+static void find_rows(const compress24_plan *plan, mc_builder *b, const compress24_place *p, mc_reg pieces,
                       compress24_stores *s) {
-    mc_reg pitch = load_shape(b, "values_pitch", true), pieces = load_shape(b, "pieces", true),
-           rows[2] = {{0}};
+    mc_reg pitch = load_shape(b, "values_pitch", true), rows[2] = {{0}};
     mc_reg values = load_array(b, "values");
     for (int i = 0; i < (has_two_rows(plan) ? 2 : 1); i++)
         rows[i] = mad_wide(b, name_nth("values_row", i).text, p->row[i], pitch, values);
@@ -52,17 +51,40 @@ static void find_rows(const compress24_plan *plan, mc_builder *b, const compress
     }
 }
 
+/* Of 8 bits two lanes have the even and the odd pieces of a slab's row. The one of the even pieces stores the
+   first four pieces' metadata, the other one the last four, where these are there and begin at multiples of
+   16 bytes. LAST: of each half the piece behind the last one that goes by itself. */
+static void find_halves(mc_builder *b, const compress24_place *p, mc_reg row, mc_reg pieces, mc_reg last[2],
+                        compress24_stores *s) {
+    enum { HALF = SLAB_PIECES / 2, LANE_BIT = 1, ALIGN = HALF * WORD };
+    mc_reg first = sub_s32(b, "slab_piece", p->piece, p->in_slab),
+           left = sub_s32(b, "pieces_left", pieces, first);
+    mc_reg odd_bytes = and_b32(b, "in_half", cvt_low(b, "low_meta", row), I(ALIGN - 1));
+    mc_reg is_aligned = setp_eq_and(b, "is_meta_aligned", odd_bytes, I(0), p->is_row[0]);
+    for (int i = 0; i < 2; i++) {
+        mc_reg whole = setp_ge_and(b, name_nth("is_half", i).text, left, I((i + 1) * HALF), is_aligned);
+        last[i] = selp_b32(b, name_nth("last_piece", i).text, I(0), pieces, whole);
+    }
+    mc_reg own = mad_s32(b, "half_piece", p->in_slab, I(HALF), first);
+    s->half = mad_wide(b, "half_at", own, I(WORD), row);
+    s->is_half = setp_ge_and(b, "stores_half", sub_s32(b, "half_left", pieces, own), I(HALF), is_aligned);
+    s->exchange = (lane_exchange){.b = b, .bit = LANE_BIT, .odd = setp_ne(b, "has_odd", p->in_slab, I(0))};
+}
+
 /* Metadata row by row. */
-static void find_natural(const compress24_plan *plan, mc_builder *b, const compress24_place *p,
+static void find_natural(const compress24_plan *plan, mc_builder *b, const compress24_place *p, mc_reg pieces,
                          compress24_stores *s) {
     mc_reg pitch = load_shape(b, "meta_pitch", true), meta = load_array(b, "meta"), rows[2] = {{0}};
     for (int i = 0; i < (has_two_rows(plan) ? 2 : 1); i++)
         rows[i] = mad_wide(b, name_nth("meta_row", i).text, p->row[i], pitch, meta);
+    mc_reg last[2] = {{0}};
+    if (!has_two_rows(plan)) find_halves(b, p, rows[0], pieces, last, s);
     for (int i = 0; i < THREAD_PIECES; i++) {
         made_name prefix = piece_prefix(i);
         b->prefix = prefix.text;
         mc_reg piece = add_s32(b, "meta_piece", p->piece, I(piece_step(plan, i)));
         s->is_meta[i] = s->is_piece[i];
+        if (!has_two_rows(plan)) s->is_meta[i] = setp_lt_and(b, "is_alone", piece, last[i / 2], p->is_row[0]);
         s->meta[i] = mad_wide(b, "meta_at", piece, I(piece_meta(plan)), rows[piece_row(plan, i)]);
         b->prefix = NULL;
     }
@@ -141,8 +163,9 @@ compress24_stores find_stores(const compress24_plan *plan, mc_builder *b, const 
         find_packed(plan, b, place, &stores);
         return stores;
     }
-    find_rows(plan, b, place, &stores);
-    if (plan->layout == COMPRESS24_NATURAL) find_natural(plan, b, place, &stores);
+    mc_reg pieces = load_shape(b, "pieces", true);
+    find_rows(plan, b, place, pieces, &stores);
+    if (plan->layout == COMPRESS24_NATURAL) find_natural(plan, b, place, pieces, &stores);
     else find_cutlass(plan, b, place, &stores);
     return stores;
 }
@@ -161,6 +184,18 @@ mc_reg join_codes(const compress24_plan *plan, mc_builder *b, mc_reg first, mc_r
     return or_b32(b, "metadata", both, shr_u32(b, "odd_lanes", both, I(BETWEEN_LANES)));
 }
 
+/* The words of both lanes, in the order of pieces. */
+static void store_half(mc_builder *b, const compress24_stores *stores, const mc_reg *words) {
+    mc_reg half[THREAD_PIECES];
+    lane_exchange exchange = stores->exchange;
+    exchange.give = b32(b, "give_word"), exchange.got = b32(b, "got_word");
+    b32_array(b, "half_word", THREAD_PIECES, half);
+    for (int i = 0; i < THREAD_PIECES; i++) EMIT(b, mov_b32, half[i], words[i]);
+    for (int i = 0; i < 2; i++) lanes_exchange(&exchange, half[i], half[i + 2]);
+    const mc_reg in_order[] = {half[0], half[2], half[1], half[3]};
+    EMIT_IF(b, stores->is_half, stg_v4, AT(stores->half, 0), V4(in_order));
+}
+
 void store_metadata(const compress24_plan *plan, mc_builder *b, const compress24_stores *stores,
                     const mc_reg *metadata) {
     enum { LOW_HALVES = 0x5410 };
@@ -174,6 +209,7 @@ void store_metadata(const compress24_plan *plan, mc_builder *b, const compress24
         words[i] = has_two_rows(plan) ? prmt(b, name_nth("meta_word", i).text, metadata[2 * i],
                                              metadata[2 * i + 1], H(LOW_HALVES))
                                       : metadata[i];
+    if (stores->half.id) store_half(b, stores, words);
     if (plan->layout != COMPRESS24_PACKED)
         for (int i = 0; i < words_of(plan); i++)
             EMIT_IF(b, stores->is_meta[i], stg_b32, AT(stores->meta[i], 0), words[i]);

@@ -42,7 +42,7 @@ static double products_of(const wgmma_plan *plan, const gemm_costs *c) {
     double units = plan->tile_m * model_most(plan->tile_n, A_BOUND) / UNIT, all = units * c->product;
     int together = plan->turns ? 1 : plan->consumers;
     if (!wgmma_is_promoted(plan)) return all;
-    return model_most(all, (all + units * c->promote) / together);
+    return model_most(all, all / together + c->promote);
 }
 
 /* A stage of a tile: multiplied, or waited for. All stages but the one at hand are on their way. */
