@@ -397,6 +397,48 @@ static void try_kind(size_t i) {
     if (p.spec_count) (void)remove(path);
 }
 
+/* Tuning looks at each product, and plans take what was measured. */
+static const struct {
+    const char *name, *spec;
+    mc_plan_config config;
+} tuned[] = {
+    {"tuned, wgmma",
+     SPEC(SMALL_WGMMA "store = { \"tensor\", \"pairs\" }\n"),
+     {F16S, .m = 66, .n = 64, .k = 72, .batch = 3, .a_stride = 4800, .c_stride = 4304}},
+    {"tuned, wgmma, one A",
+     SPEC(SMALL_WGMMA "turns = \"off\"\ngroup = { 1, 2 }\n"),
+     {F16S, .m = 66, .n = 64, .k = 72, .batch = 2, .a_stride = MC_SHARED, .residual = MC_RESIDUAL_F32}},
+    {"tuned, mma, one B",
+     SPEC(SMALL_MMA "span = { 128, 64 }\n"),
+     {F16S, .m = 66, .n = 64, .k = 72, .batch = 3, .b_stride = MC_SHARED}},
+};
+
+static void try_tuned(size_t i) {
+    char path[] = "/tmp/mcgen_batch_XXXXXX.lua";
+    const char *const paths[] = {path};
+    const mc_tune_config tune = {.size = sizeof tune, .candidates = 2};
+    mc_tune_result result = {.size = sizeof result};
+    mc_plan_config p = tuned[i].config;
+    mc_plan *plan = NULL;
+    batch of;
+    if (!write_spec(tuned[i].spec, path)) return;
+    p.size = sizeof p, p.op = MC_OP_GEMM, p.specs = paths, p.spec_count = 1;
+    (void)worked(tuned[i].name, mc_tune(context, &p, &tune, &result, diag));
+    CHECK(result.measured == 2 && result.wrong == 0 && result.failed == 0,
+          "%s: %d measured, %d wrong, %d failed", tuned[i].name, (int)result.measured, (int)result.wrong,
+          (int)result.failed);
+    open(&of, &p, p.m, p.k);
+    if (worked(tuned[i].name, mc_plan_create(context, &p, &plan, diag))) {
+        mc_plan_info info = {.size = sizeof info};
+        if (worked("info", mc_plan_get_info(plan, &info, diag)))
+            CHECK(info.origin == MC_ORIGIN_MEASURED, "%s: %s", tuned[i].name, info.reason);
+        execute(&of, plan, tuned[i].name);
+    }
+    mc_plan_destroy(plan);
+    close(&of);
+    (void)remove(path);
+}
+
 /* -- What is refused */
 
 static const struct {
@@ -432,11 +474,8 @@ static void test_refused(void) {
 
 int main(int argc, char **argv) {
     diag = mc_diag_create();
-    const mc_context_config config = {.size = sizeof config,
-                                      .device = argc > 1 ? argv[1] : "sim",
-                                      .records = "",
-                                      .cache = MC_CACHE_OFF,
-                                      .tuning = MC_TUNING_OFF};
+    const mc_context_config config = {
+        .size = sizeof config, .device = argc > 1 ? argv[1] : "sim", .records = "", .cache = MC_CACHE_OFF};
     mc_status status = mc_context_create(&config, &context, diag);
     if (status != MC_OK && argc > 1) {
         printf("SKIPPED: %s\n", mc_diag_text(diag));
@@ -446,6 +485,7 @@ int main(int argc, char **argv) {
     if (worked("context", status)) {
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
             if (check_takes((int)i)) try_kind(i);
+        for (size_t i = 0; i < sizeof tuned / sizeof *tuned; i++) try_tuned(i);
         test_refused();
     }
     mc_context_destroy(context);
