@@ -129,8 +129,10 @@ static void add_maps(const maker *m) {
                        {"SWIZZLE", map->swizzle},
                        {"ELEMENT_BYTES", map->element_bytes},
                        {"PER_BYTE", map->per_byte}};
-        text_add(m->out, "\n/* The tensor map %s: of %s, %s x %s, %s from row to row. */\n", map->param,
-                 map->array, map->rows, map->cols, map->ld);
+        text_add(m->out, "\n/* The tensor map %s: of %s, %s x %s, %s from row to row", map->param, map->array,
+                 map->rows, map->cols, map->ld);
+        if (map->stride) text_add(m->out, "; a batch of them, %s from product to product", map->stride);
+        text_add(m->out, ". */\n");
         for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++)
             text_add(m->out, "#define %s_MAP_%s_%s %u\n", m->name, map->param, numbers[j].name,
                      numbers[j].value);

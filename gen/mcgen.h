@@ -111,7 +111,11 @@ typedef struct mc_array {
    The tensor is ARRAY, whose address is a multiple of MC_TENSOR_MAP_ALIGN bytes; the field `type` says what
    its elements are. The map has two dimensions, of unsigned integers of element_bytes: shape `rows` x shape
    `cols`, with shape `ld` elements from row to row; cols and ld are divided by per_byte. A copy takes a box
-   of box_rows x box_cols elements, swizzled in `swizzle` bytes. What lies outside of the tensor is zero. */
+   of box_rows x box_cols elements, swizzled in `swizzle` bytes. What lies outside of the tensor is zero.
+
+   With a `stride` it has a third dimension, the products of a batch: as many as shape `batch`, with shape
+   `stride` elements from one to the next, which are divided by per_byte. Where that is 0 there is one, and
+   its stride does not matter. A box has one of them. */
 typedef struct mc_map_param {
     const char *param, *array, *type;
     const char *rows, *cols, *ld;
@@ -119,6 +123,7 @@ typedef struct mc_map_param {
     unsigned element_bytes; /* 1, 2 or 4 */
     /* elements of ARRAY in a byte, 1 or 2; cols is divided by it and rounded up, ld is divided by it */
     unsigned per_byte;
+    const char *stride; /* NULL: the map has two dimensions */
 } mc_map_param;
 
 /* What a shape must be at launch. */
@@ -144,7 +149,7 @@ enum {
     MC_MAX_PARAMS = 24,
     MC_MAX_ARRAYS = 8,
     MC_MAX_MAPS = 4,
-    MC_MAX_CONSTRAINTS = 8,
+    MC_MAX_CONSTRAINTS = 12,
     MC_TENSOR_MAP_BYTES = 128,
     MC_TENSOR_MAP_ALIGN = 16
 };

@@ -447,9 +447,9 @@ typedef struct mc_plan_config {
     const char *const *specs;
     size_t spec_count;
     int64_t m; /* rows of the operands, of an operator without a matrix */
-    /* Products of the matrix's pattern that one execution computes; 0: one. Their operands begin strides
-       apart, in elements. A stride of 0: they lie one behind the other, without gaps; MC_SHARED, of inputs:
-       all products have the same one. Scales and biases are the same for all */
+    /* Products of the matrix's pattern, or of a gemm's shape, that one execution computes; 0: one. Their
+       operands begin strides apart, in elements. A stride of 0: they lie one behind the other, without gaps;
+       MC_SHARED, of inputs: all products have the same one. Scales and biases are the same for all */
     int64_t batch;
     int64_t a_stride, b_stride, c_stride;
     /* SpMM of a matrix of 4, 8 or 16 bits, integers or floats: its values come with each execution, as the

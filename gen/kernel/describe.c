@@ -29,12 +29,14 @@ static void map_text(const mc_map_param *map, const char *prefix, mc_text *text)
                              *const times[] = {[1] = "", [2] = "2 ", [4] = "4 "};
     bool halves = map->per_byte > 1;
     unsigned bytes = map->element_bytes;
-    text_add(text,
-             "%sTensor map %s: %s as %s, %s x %s%s%s, rows %s%s%s bytes apart; boxes of %u x %u, %u-byte "
-             "swizzle; %s at a multiple of %d bytes\n",
-             prefix, map->param, map->array, elements[bytes], map->rows, halves ? "ceil(" : "", map->cols,
-             halves ? " / 2)" : "", times[bytes], map->ld, halves ? " / 2" : "", map->box_rows, map->box_cols,
-             map->swizzle, map->array, MC_TENSOR_MAP_ALIGN);
+    text_add(text, "%sTensor map %s: %s as %s, %s%s x %s%s%s, rows %s%s%s bytes apart", prefix, map->param,
+             map->array, elements[bytes], map->stride ? "batch x " : "", map->rows, halves ? "ceil(" : "",
+             map->cols, halves ? " / 2)" : "", times[bytes], map->ld, halves ? " / 2" : "");
+    if (map->stride)
+        text_add(text, ", products %s%s%s, and only one where that is 0", times[bytes], map->stride,
+                 halves ? " / 2" : "");
+    text_add(text, "; boxes of %u x %u, %u-byte swizzle; %s at a multiple of %d bytes\n", map->box_rows,
+             map->box_cols, map->swizzle, map->array, MC_TENSOR_MAP_ALIGN);
 }
 
 static void passes_text(const mc_contract *c, const char *prefix, mc_text *text) {
@@ -175,16 +177,18 @@ static json_t *params_json(maker *m, const mc_contract *c) {
     return params;
 }
 
-static json_t *map_json(const mc_map_param *map) {
-    return json_pack("{ss ss ss ss ss s[ii] si si si}", "param", map->param, "array", map->array, "rows",
-                     map->rows, "cols", map->cols, "ld", map->ld, "box", (int)map->box_rows,
-                     (int)map->box_cols, "swizzle", (int)map->swizzle, "element_bytes",
-                     (int)map->element_bytes, "per_byte", (int)map->per_byte);
+static json_t *map_json(maker *m, const mc_map_param *map) {
+    json_t *json = json_pack("{ss ss ss ss ss s[ii] si si si}", "param", map->param, "array", map->array,
+                             "rows", map->rows, "cols", map->cols, "ld", map->ld, "box", (int)map->box_rows,
+                             (int)map->box_cols, "swizzle", (int)map->swizzle, "element_bytes",
+                             (int)map->element_bytes, "per_byte", (int)map->per_byte);
+    if (map->stride) put(m, json, "stride", json_string(map->stride));
+    return json;
 }
 
 static json_t *maps_json(maker *m, const mc_contract *c) {
     json_t *maps = json_array();
-    for (size_t i = 0; i < c->map_count; i++) append(m, maps, map_json(&c->maps[i]));
+    for (size_t i = 0; i < c->map_count; i++) append(m, maps, map_json(m, &c->maps[i]));
     return maps;
 }
 

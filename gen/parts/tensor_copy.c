@@ -47,10 +47,18 @@ void tensor_copy_row(const tensor_copy *c, mc_reg row) {
     else EMIT(c->b, add_s32, c->row, row, c->rank_rows);
 }
 
-/* One copy, of a box, to TO + OFFSET. INNER is the coordinate along lines. */
+/* The same of a tensor map with three dimensions. */
+static void copy_box_of_batch(const tensor_copy *c, mc_operand from, mc_operand to, mc_reg barrier) {
+    if (c->once) EMIT(c->b, tma_load_3d_kept, to, from, AT(barrier, 0), c->policy);
+    else EMIT(c->b, tma_load_3d, to, from, AT(barrier, 0));
+}
+
+/* One copy, of a box, to TO. INNER is the coordinate along lines. */
 static void copy_box(const tensor_copy *c, mc_reg inner, mc_reg outer, mc_operand to, mc_reg barrier) {
     uint32_t all = (1u << sharers(c)) - 1;
-    if (c->once) EMIT(c->b, tma_load_2d_kept, to, TENSOR(c->map, inner, outer), AT(barrier, 0), c->policy);
+    if (c->product.id) copy_box_of_batch(c, TENSOR(c->map, inner, outer, c->product), to, barrier);
+    else if (c->once)
+        EMIT(c->b, tma_load_2d_kept, to, TENSOR(c->map, inner, outer), AT(barrier, 0), c->policy);
     else if (sharers(c) == 1) EMIT(c->b, tma_load_2d, to, TENSOR(c->map, inner, outer), AT(barrier, 0));
     else EMIT(c->b, tma_multicast_2d, to, TENSOR(c->map, inner, outer), AT(barrier, 0), I(all));
 }

@@ -18,6 +18,8 @@ typedef struct tensor_copy {
     int sharers; /* thread blocks of the cluster, which all need the same tile; 0 and 1: this one alone */
     mc_reg rank; /* with sharers: the thread block's number */
     bool once;   /* without sharers: what is copied is read once, and leaves L2 first */
+    /* without sharers: the matrix's number in a batch, the tensor map's third coordinate; none: it has two */
+    mc_reg product;
     mc_reg
         map; /* the tensor map's address, which tensor_copy_prefetch gave; none: tensor_copy_begin sets it */
 

@@ -114,11 +114,15 @@ static void put_box(const tile_store *s, const mc_reg *words, int half, int slot
 }
 
 static void copy_box(const tile_store *s, int slot) {
+    static const mc_opcode stores[][2] = {{OP_tma_store_2d, OP_tma_add_2d}, {OP_tma_store_3d, OP_tma_add_3d}};
     mc_builder *b = s->b;
+    bool batch = s->product.id != 0;
     EMIT_BARE(b, fence_async_shared);
     EMIT(b, bar_warp_sync, H(0xffffffff));
-    builder_emit(b, s->copies, s->adds ? OP_tma_add_2d : OP_tma_store_2d,
-                 MC_OPERANDS(TENSOR(s->map, s->column, s->row), AT(s->slot, slot * slot_bytes(s))));
+    builder_emit(
+        b, s->copies, stores[batch][s->adds],
+        MC_OPERANDS(batch ? TENSOR(s->map, s->column, s->row, s->product) : TENSOR(s->map, s->column, s->row),
+                    AT(s->slot, slot * slot_bytes(s))));
     builder_emit(b, s->copies, OP_bulk_commit, NULL, 0);
 }
 

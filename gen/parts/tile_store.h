@@ -34,6 +34,7 @@ typedef struct tile_store {
     store_slots slots;
     mc_reg first; /* the shared address of the thread block's slots, at a multiple of 1024 */
     mc_reg warp, lane, warp_row;
+    mc_reg product; /* C's number in a batch, the tensor map's third coordinate; none: it has two */
 
     mc_reg map, at;     /* where the lane's first element lies in slot 0 */
     mc_reg slot;        /* the warp's slot 0 */

@@ -242,16 +242,39 @@ static int cluster_members(const mc_contract *contract) {
     return (int)(contract->cluster[0] * contract->cluster[1] * contract->cluster[2]);
 }
 
+static int64_t pieces_of(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
+
+/* How many turns a thread block takes of the BLOCKS of each of PRODUCTS, where HELD thread blocks run at
+   once. */
+static int64_t turns_of(int64_t blocks, int64_t products, int64_t held) {
+    int64_t each = held / products;
+    return pieces_of(blocks, each > 0 ? each : 1);
+}
+
+/* The same of tiles, of which each brings its own operands, so that it does not matter which thread block has
+   it. Of many products' thread blocks some may wait until others have ended: what all take is counted in
+   tiles, and in halves of one for each time that thread blocks begin. */
+static int64_t turns_of_tiles(int64_t tiles, int64_t products, int64_t held) {
+    enum { TRIES = 16 };
+    int64_t first = pieces_of(products, held), best = tiles, least = INT64_MAX;
+    for (int64_t waves = first; waves < first + TRIES; waves++) {
+        int64_t turns = turns_of(tiles, products, waves * held), halves = waves * (2 * turns + 1);
+        if (halves < least) least = halves, best = turns;
+    }
+    return best;
+}
+
 /* As many thread blocks as the GPU holds at once, with equal numbers of turns. */
 static void take_turns(const mc_contract *contract, const binding_list *bindings, mc_launch *launch) {
     int axis = contract->turn_axis;
-    int64_t multiprocessors = 0, blocks = launch->grid[axis];
+    int64_t multiprocessors = 0, blocks = launch->grid[axis], products = launch->grid[2];
     if (find(bindings, "multiprocessors", &multiprocessors, NULL) != MC_OK || multiprocessors < 1) return;
     int64_t held = cluster_room(cluster_members(contract), multiprocessors) * contract->blocks_per_sm /
-                   launch->grid[1 - axis] / launch->grid[2];
+                   launch->grid[1 - axis];
     if (held < 1) held = 1;
-    int64_t turns = (blocks + held - 1) / held;
-    launch->grid[axis] = (unsigned)((blocks + turns - 1) / turns);
+    int64_t turns =
+        contract->columns.dim ? turns_of_tiles(blocks, products, held) : turns_of(blocks, products, held);
+    launch->grid[axis] = (unsigned)pieces_of(blocks, turns);
 }
 
 static mc_status bind_grid(const mc_contract *contract, const binding_list *bindings, mc_launch *launch,
@@ -315,6 +338,27 @@ static mc_status describe_tensor(const mc_map_param *map, const binding_list *bi
     return MC_OK;
 }
 
+/* The third dimension, of a batch's products. Where these share one there is no stride, and the map gets one
+   as if another product lay behind. */
+static mc_status add_products(const mc_map_param *map, const binding_list *bindings, mc_tensor *tensor,
+                              mc_diag *diag) {
+    int64_t stride = 0, products = 1;
+    mc_status status = find(bindings, map->stride, &stride, diag);
+    if (status == MC_OK && stride > 0) status = find(bindings, "batch", &products, diag);
+    if (status != MC_OK) return status;
+    const int64_t per_byte = map->per_byte > 1 ? map->per_byte : 1,
+                  bytes = stride / per_byte * mc_type_size(tensor->type, 1);
+    if (stride % per_byte != 0 || bytes % MC_TENSOR_MAP_ALIGN != 0)
+        return mc_fail(diag, MC_CANNOT,
+                       "%s is %lld: the kernel's copies need products at multiples of %d bytes", map->stride,
+                       (long long)stride, MC_TENSOR_MAP_ALIGN);
+    tensor->rank = 3;
+    tensor->dims[2] = (uint64_t)products;
+    tensor->strides[1] = stride > 0 ? (uint64_t)bytes : tensor->dims[1] * tensor->strides[0];
+    tensor->box[2] = 1;
+    return MC_OK;
+}
+
 mc_status mc_bind_tensor(const mc_kernel *kernel, size_t index, const mc_binding *bindings, size_t count,
                          mc_tensor *tensor, mc_diag *diag) {
     const mc_map_param *wanted = &mc_kernel_contract(kernel)->maps[index];
@@ -323,7 +367,8 @@ mc_status mc_bind_tensor(const mc_kernel *kernel, size_t index, const mc_binding
     *tensor = (mc_tensor){0};
     mc_status status = mc_type_of(kernel, wanted->type, &type, diag);
     if (status == MC_OK) status = check_k(kernel, &list, diag);
-    return status == MC_OK ? describe_tensor(wanted, &list, type, tensor, diag) : status;
+    if (status == MC_OK) status = describe_tensor(wanted, &list, type, tensor, diag);
+    return status == MC_OK && wanted->stride != NULL ? add_products(wanted, &list, tensor, diag) : status;
 }
 
 mc_status mc_bind_maps(mc_device *device, const mc_kernel *kernel, mc_binding *bindings, size_t *count,

@@ -108,6 +108,8 @@ mc_status plan_problem_densify(const plan_problem *problem, plan_problem *dense,
     const mc_operator *by = operator_named(o->dense.by);
     mc_plan_config config = {.size = sizeof config, .op = by->op};
     mc_status status = check_sums(problem, by, diag);
+    if (status == MC_OK && problem->batch > 1)
+        status = mc_fail(diag, MC_CANNOT, "batch is set, and a dense plan computes one product");
     if (status == MC_OK && is_transposed(problem)) status = turn(problem, &same, diag);
     if (status == MC_OK) status = take_members(&same, by, &config, diag);
     if (status != MC_OK) return status;

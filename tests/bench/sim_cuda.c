@@ -252,21 +252,22 @@ static const ptxsim_element elements[] = {
     PTXSIM_ELEMENT_U8,  PTXSIM_ELEMENT_U16, PTXSIM_ELEMENT_U32, PTXSIM_ELEMENT_S32, PTXSIM_ELEMENT_U64,
     PTXSIM_ELEMENT_S64, PTXSIM_ELEMENT_F16, PTXSIM_ELEMENT_F32, PTXSIM_ELEMENT_F64, PTXSIM_ELEMENT_BF16};
 
-/* 2-D. */
+/* Of two or three dimensions. */
 EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
                                   const unsigned long long *dims, const unsigned long long *strides,
                                   const unsigned *box, const unsigned *steps, int interleave, int swizzle,
                                   int promotion, int fill) {
     enum { TYPES = sizeof elements / sizeof *elements };
-    if (type < 0 || type >= TYPES || rank != 2 || (uintptr_t)map % 64 != 0) return FAILURE;
+    if (type < 0 || type >= TYPES || rank < 2 || rank > 3 || (uintptr_t)map % 64 != 0) return FAILURE;
     ptxsim_tensor tensor = {.size = sizeof tensor,
                             .element = elements[type],
                             .rank = rank,
                             .address = (uintptr_t)address,
-                            .dims = {dims[0], dims[1]},
-                            .strides = {strides[0]},
-                            .box = {box[0], box[1]},
                             .swizzle = (ptxsim_swizzle)swizzle};
+    for (unsigned i = 0; i < rank; i++) {
+        tensor.dims[i] = dims[i], tensor.box[i] = box[i];
+        if (i > 0) tensor.strides[i - 1] = strides[i - 1];
+    }
     (void)steps, (void)interleave, (void)promotion, (void)fill;
     mtx_lock(&lock);
     return after(ptxsim_tensor_map_encode(sim, &tensor, map));

@@ -105,7 +105,7 @@ static const row unlike[] = {
      "there is no dense product of this: c lies by columns, and b by rows"},
     {{"a batch", MC_F16, FULL(8), .config = CONFIG(TOKENS, .b = MC_F16, .c = MC_F16, .batch = 2)},
      false,
-     "there is no dense product of this: batch is set, which a gemm has not"},
+     "there is no dense product of this: batch is set, and a dense plan computes one product"},
     {{"given values", MC_F16, FULL(8),
       .config = CONFIG(TOKENS, .b = MC_F16, .c = MC_F16, .given_values = true)},
      false,

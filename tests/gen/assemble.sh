@@ -439,6 +439,9 @@ product_list() { # LDA
     for i in f32 f16; do echo "sm_90a 0 words-$i --set lhs=tf32rz --set rhs=tf32rz --set tile_n=128 --set out=$i --set store=tensor"; done
     echo "sm_90a 0 rows --set layout=rows"
     echo "sm_90a 0 rows-wide --set layout=rows --set tile_n=192 --set consumers=2 --set out=f32"
+    for ((i = 0; i < all; i += 23)); do echo "sm_90a $i batch --set batch=on"; done
+    for i in 0 1 2; do echo "sm_90a 0 batch-added$i --set batch=on --set store=${stores[i % 2]} $(added "$i") --set tile_n=128"; done
+    echo "sm_90a 0 batch-rows --set batch=on --set layout=rows --set once=on"
 }
 
 # The same with k split: variants, types and outputs with every split, and what stands around the loop.
@@ -460,6 +463,7 @@ gemm_split_list() {
         echo "sm_90a 0 ahead$i --set overlap=$([ $((i % 2)) = 0 ] && echo on || echo wait) --set early=$([ $((i / 2)) = 0 ] && echo on || echo off) --set once=on --set split=${splits[i]}"
     done
     echo "sm_90a 0 rows --set layout=rows --set tile_n=64 --set stages=3 --set split=4"
+    for ((i = 5; i < all; i += 61)); do echo "sm_90a $i batch --set batch=on --set overlap=on --set early=on"; done
 }
 
 # The same by mma.sync: of each arch another part of the variants, types and outputs, at rows that begin anywhere.
@@ -485,6 +489,8 @@ gemm_mma_list() {
             echo "$arch 0 added$i $(added "$i")"
         done
         echo "$arch 0 pairs $(in_pairs $first)"
+        echo "$arch $first batch --set batch=on"
+        echo "$arch 0 batch-added --set batch=on $(added $first) --set copy=${copies[first % 4]}"
         for i in 0 1 2 3; do
             # shellcheck disable=SC2086
             set -- ${parts[i]}
@@ -510,6 +516,7 @@ gemm24_mma_list() {
             echo "$arch 0 added$i $(added "$i") --set tile_n=64 --set stages=2"
         done
         echo "$arch 0 rows --set layout=rows --set copy=${copies[first % 4]}"
+        echo "$arch $first batch --set batch=on"
         for i in tf32 tf32rz; do echo "$arch 0 words-$i --set lhs=$i --set rhs=$i --set out=f32 --set copy=${copies[first % 3]}"; done
         if [[ $arch = sm_89 || $arch = sm_120 ]]; then
             for i in "e4m3 e5m2" "e5m2 e4m3" "e5m2 e5m2"; do

@@ -22,6 +22,7 @@ void product_rows(bench *t);
 void product_outputs(bench *t);
 void product_split(bench *t);
 void product_sums(bench *t);
+void product_batches(bench *t);
 
 /* The parts of product_mma.c. */
 void product_mma_types(bench *t);
@@ -31,5 +32,6 @@ void product_mma_rows(bench *t);
 void product_mma_outputs(bench *t);
 void product_mma_sparse(bench *t);
 void product_mma_sums(bench *t);
+void product_mma_batches(bench *t);
 
 #endif

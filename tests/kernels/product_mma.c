@@ -158,3 +158,36 @@ void product_mma_sparse(bench *t) {
     TRY(t, 3, tall);
     TRY(t, 7, rows);
 }
+
+/* Several products in one launch, dense or by one 2:4 matrix. */
+void product_mma_batches(bench *t) {
+    static const choice all[] = {{"batch", {"on"}},
+                                 {"copy", {"16", "4", "1", "8"}},
+                                 {"store", {"single", "pairs"}},
+                                 {"out", {"f16", "f32", "s8"}},
+                                 {"scale", {"row", "tensor"}},
+                                 {"bias", {"none", "column"}},
+                                 {"residual", {"f16", "none", "f32"}},
+                                 {"tile_m", {"64", "128"}},
+                                 {"tile_n", {"64", "128"}},
+                                 {"warp_m", {"32"}},
+                                 {"warp_n", {"64"}},
+                                 {"stages", {"2"}}},
+                        integers[] = {{"batch", {"on"}},     {"lhs", {"s8"}},
+                                      {"rhs", {"u8"}},       {"out", {"s32"}},
+                                      {"tile_m", {"64"}},    {"tile_n", {"64"}},
+                                      {"copy", {"16", "1"}}, {"warp_m", {"32"}},
+                                      {"warp_n", {"32"}},    {"store", {"pairs", "single"}}},
+                        words[] = {{"batch", {"on"}},    {"lhs", {"tf32"}},
+                                   {"rhs", {"tf32"}},    {"out", {"f32"}},
+                                   {"tile_m", {"64"}},   {"tile_n", {"64"}},
+                                   {"copy", {"4", "8"}}, {"warp_m", {"32"}},
+                                   {"warp_n", {"32"}},   {"layout", {"rows", "columns"}}},
+                        fours[] = {{"batch", {"on"}},  {"out", {"s4"}},    {"scale", {"tensor"}},
+                                   {"tile_m", {"64"}}, {"tile_n", {"64"}}, {"warp_n", {"32"}},
+                                   {"warp_m", {"32"}}};
+    TRY(t, 127, all);
+    TRY(t, 3, integers);
+    TRY(t, 3, words);
+    TRY(t, 1, fours);
+}

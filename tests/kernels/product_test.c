@@ -7,6 +7,7 @@
 #include <string.h>
 #include "check.h"
 #include "product.h"
+#include "product_batch.h"
 #include "base/real.h"
 #include "matrix/sparse24.h"
 #include "verify/run.h"
@@ -58,6 +59,8 @@ struct bench {
     float *factors[MAX_OPERANDS];
     mc_diag *diag;
     const char *spec;
+    int64_t product; /* of a batch: the one at hand */
+    unsigned shared; /* a bit for each operand that all its products have */
 };
 
 /* -- Operands */
@@ -80,11 +83,16 @@ static void spoil(mc_dense *of, int step) {
         mc_dense_set(of, i / of->cols, i % of->cols, real_to_bits(of->type, values[i / step % 8]));
 }
 
+/* Each product of a batch has other values, but for what all have. */
+static uint64_t seed_of(const bench *t, int operand) {
+    return (uint64_t)operand + 1 + (t->shared >> operand & 1 ? 0 : 100 * (uint64_t)t->product);
+}
+
 static mc_status make_input(bench *t, int operand, int64_t ld, const shape *s) {
     const mc_dense like = operand_shape(&t->problem, &t->op->operands[operand]);
     mc_dense *input = &t->inputs[operand];
     mc_status status = mc_dense_create(like.type, like.rows, like.cols, ld, input, t->diag);
-    if (status == MC_OK) mc_dense_fill(input, s->law, (uint64_t)operand + 1);
+    if (status == MC_OK) mc_dense_fill(input, s->law, seed_of(t, operand));
     if (status == MC_OK && s->special) spoil(input, operand < t->b ? 61 : 97);
     return status;
 }
@@ -216,11 +224,10 @@ static void check_banks(const bench *t) {
           mc_kernel_fields(t->kernel), (int)(sum.shared_wavefronts - sum.shared_ideal));
 }
 
-static mc_status try_shape(bench *t, const shape *s) {
-    mc_dense c = {0};
-    plan_problem whole;
+/* Makes the operands, and what a run of them is given, whose problem is WHOLE. */
+static mc_status make_run(bench *t, const shape *s, plan_problem *whole, mc_run *made) {
     mc_status status = make_operands(t, s);
-    mc_run run = {.operands = {.problem = &whole, .matrix = &t->matrix},
+    mc_run run = {.operands = {.problem = whole, .matrix = &t->matrix},
                   .ld = round_up(t->problem.n + s->gap_c, multiple_of(t, "ldc"))};
     if (mc_type_bytes(t->problem.out) == 0) run.ld = round_up(run.ld, 2);
     for (int i = 0; i < t->b + C; i++) {
@@ -230,8 +237,54 @@ static mc_status try_shape(bench *t, const shape *s) {
     run.offsets[t->b + RESIDUAL] = misplaced(t, &t->problem);
     run.offsets[t->b + B] = moved(t, t->problem.rhs);
     if (!t->op->matrix.wanted) run.offsets[0] = moved(t, t->problem.lhs);
+    if (status == MC_OK) status = plan_problem_measure(t->kernel, &run.operands, run.ld, whole, t->diag);
+    *made = run;
+    return status;
+}
+
+static mc_status run_batch(bench *t, const shape *s, product_batch *all) {
+    plan_problem whole;
+    mc_run run;
+    mc_status status = MC_OK;
+    for (t->product = 0; t->product < all->count && status == MC_OK; t->product++) {
+        status = make_run(t, s, &whole, &run);
+        if (status == MC_OK) status = product_batch_put(all, t->product, &run, t->diag);
+        free_operands(t);
+    }
+    if (status == MC_OK) status = product_batch_launch(all, t->diag);
+    if (status == MC_OK) check_banks(t);
+    for (t->product = 0; t->product < all->count && status == MC_OK; t->product++) {
+        mc_dense c = {0};
+        status = make_run(t, s, &whole, &run);
+        if (status == MC_OK) status = product_batch_take(all, t->product, &c, t->diag);
+        if (status == MC_OK) status = compare(t, &run.operands, &c);
+        mc_dense_free(&c);
+        free_operands(t);
+    }
+    return status == MC_OK ? product_batch_end(all, t->diag) : status;
+}
+
+/* Three products, of some shapes with an A, a B or a residual that all have. */
+static mc_status try_batch(bench *t, const shape *s) {
+    const unsigned a = t->b > 0, b = 1U << (t->b + B), residual = 1U << (t->b + RESIDUAL);
+    const unsigned shared[] = {0, a, b, a | residual, a | b | residual};
+    unsigned turn = (unsigned)(s - t->shapes);
+    t->shared = shared[turn % (sizeof shared / sizeof *shared)];
+    product_batch all = {
+        .device = t->device, .kernel = t->kernel, .count = 3, .shared = t->shared, .gap = (int)(turn % 4)};
+    mc_status status = run_batch(t, s, &all);
+    product_batch_close(&all);
+    t->product = 0, t->shared = 0;
+    return status;
+}
+
+static mc_status try_shape(bench *t, const shape *s) {
+    mc_dense c = {0};
+    plan_problem whole;
+    mc_run run;
     t->device = t->devices[t->runs++ % SCHEDULES];
-    if (status == MC_OK) status = plan_problem_measure(t->kernel, &run.operands, run.ld, &whole, t->diag);
+    if (mc_kernel_field(t->kernel, "batch") == 1) return try_batch(t, s);
+    mc_status status = make_run(t, s, &whole, &run);
     if (status == MC_OK) status = mc_operator_run(t->device, t->kernel, NULL, &run, NULL, &c, t->diag);
     if (status == MC_OK) check_banks(t);
     if (status == MC_OK) status = compare(t, &run.operands, &c);
@@ -279,12 +332,21 @@ void product_take_few_columns(bench *t) {
 static const struct {
     const char *name;
     void (*run)(bench *t);
-} parts[] = {
-    {"types", product_types},          {"tiles", product_tiles},         {"rows", product_rows},
-    {"outputs", product_outputs},      {"split", product_split},         {"sums", product_sums},
-    {"mma_sums", product_mma_sums},    {"mma_types", product_mma_types}, {"mma_words", product_mma_words},
-    {"mma_tiles", product_mma_tiles},  {"mma_rows", product_mma_rows},   {"mma_outputs", product_mma_outputs},
-    {"mma_sparse", product_mma_sparse}};
+} parts[] = {{"types", product_types},
+             {"tiles", product_tiles},
+             {"rows", product_rows},
+             {"outputs", product_outputs},
+             {"split", product_split},
+             {"sums", product_sums},
+             {"mma_sums", product_mma_sums},
+             {"mma_types", product_mma_types},
+             {"mma_words", product_mma_words},
+             {"mma_tiles", product_mma_tiles},
+             {"mma_rows", product_mma_rows},
+             {"mma_outputs", product_mma_outputs},
+             {"mma_sparse", product_mma_sparse},
+             {"batches", product_batches},
+             {"mma_batches", product_mma_batches}};
 
 int main(int argc, char **argv) {
     static const char *const schedules[] = {"sim", "sim:reversed", "sim:seed=7", "sim:seed=9:landing=last"};

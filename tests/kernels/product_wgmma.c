@@ -204,3 +204,45 @@ void product_sums(bench *t) {
     TRY(t, 41, halves);
     TRY(t, 1, half_rows);
 }
+
+/* Several products in one launch, dense or by one 2:4 matrix. */
+void product_batches(bench *t) {
+    static const choice
+        all[] = {{"batch", {"on"}},
+                 {"store", {"tensor", "pairs", "single"}},
+                 {"out", {"f16", "f32", "bf16"}},
+                 {"scale", {"row", "tensor"}},
+                 {"bias", {"none", "column"}},
+                 {"residual", {"f16", "none", "f32"}},
+                 {"tile_m", {"128", "64"}},
+                 {"tile_n", {"64", "96"}},
+                 {"stages", {"2", "3"}},
+                 {"consumers", {"1"}}},
+        bytes[] = {{"batch", {"on"}},
+                   {"lhs", {"e4m3", "e5m2"}},
+                   {"rhs", {"e5m2"}},
+                   {"sums", {"promoted", "fast"}},
+                   {"tile_m", {"128"}},
+                   {"tile_n", {"64"}},
+                   {"store", {"tensor", "pairs"}}},
+        integers[] = {{"batch", {"on"}},
+                      {"lhs", {"s8"}},
+                      {"rhs", {"u8"}},
+                      {"out", {"s32"}},
+                      {"tile_n", {"64"}},
+                      {"stages", {"2"}},
+                      {"store", {"tensor", "single"}}},
+        turns[] = {{"batch", {"on"}},  {"turns", {"on"}},      {"tile_m", {"64", "128"}},
+                   {"tile_n", {"64"}}, {"stages", {"3", "2"}}, {"store", {"tensor", "pairs"}}},
+        rows[] = {{"batch", {"on"}}, {"layout", {"rows"}}, {"tile_n", {"64", "128"}}, {"stages", {"3"}}},
+        split[] = {{"batch", {"on"}},          {"split", {"2", "4"}},   {"tile_n", {"16", "64"}},
+                   {"tile_m", {"64"}},         {"stages", {"3"}},       {"consumers", {"1"}},
+                   {"overlap", {"off", "on"}}, {"once", {"off", "on"}}, {"store", {"pairs"}}};
+    TRY(t, 97, all);
+    TRY(t, 3, bytes);
+    TRY(t, 1, integers);
+    TRY(t, 3, turns);
+    TRY(t, 1, rows);
+    product_take_few_columns(t);
+    TRY(t, 5, split);
+}

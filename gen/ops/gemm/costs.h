@@ -30,4 +30,7 @@ typedef struct gemm_costs {
 
 extern const mc_cost_table gemm_cost_table;
 
+/* Products of a launch. */
+static inline double gemm_products(const mc_problem *p) { return p->batch > 1 ? (double)p->batch : 1; }
+
 #endif

@@ -44,6 +44,7 @@ enum {
     F_SPAN,
     F_COPY,
     F_SUMS,
+    F_BATCH,
     GEMM_FIELDS
 };
 

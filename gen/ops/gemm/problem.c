@@ -82,6 +82,7 @@ gemm_problem gemm_problem_of(const int64_t *point, bool sparse, mc_complaints *c
                       .output = output_of(point),
                       .sparse = sparse,
                       .b_rows = point[F_LAYOUT] != 0,
+                      .batch = point[F_BATCH] != 0,
                       .align = (int)point[F_ALIGN],
                       .m = point[F_M],
                       .n = point[F_N],
@@ -183,6 +184,34 @@ void gemm_add_c_limits(const gemm_problem *p, int tile_m, int tile_n, int64_t co
     add_constraint(c, (mc_constraint){"n", multiple, INT32_MAX - tile_n + 1, why});
     add_constraint(c, (mc_constraint){"ldc", multiple, 0, NULL});
     if (adds) add_constraint(c, (mc_constraint){"ldr", added, 0, NULL});
+}
+
+gemm_batch gemm_batch_of(const gemm_problem *p) {
+    static const mc_batch_array arrays[] = {
+        {"a", "a_stride", "elements from one product's A to the next's", 0},
+        {"b", "b_stride", "elements from one product's B to the next's", 0},
+        {"c", "c_stride", "elements from one product's C to the next's", 0},
+        {"residual", "r_stride", "elements from one product's residual to the next's", 0}};
+    const int bits[] = {p->sparse ? 0 : side_value_bits(p->lhs.type), side_value_bits(p->rhs.type),
+                        out_element_bits(p->output.element), 8 * out_residual_bytes(&p->output)};
+    gemm_batch batch = {.count = 0};
+    for (size_t i = 0; i < GEMM_BATCH_ARRAYS; i++) {
+        if (bits[i] == 0) continue;
+        batch.arrays[batch.count] = arrays[i];
+        batch.arrays[batch.count++].bits = bits[i];
+    }
+    return batch;
+}
+
+void gemm_add_batch(const gemm_problem *p, int64_t operands, int64_t columns, int store, mc_contract *c) {
+    const gemm_batch batch = gemm_batch_of(p);
+    if (!p->batch) return;
+    batch_contract(c, batch.arrays, batch.count);
+    const unsigned added = gemm_multiple(gemm_residual_load(p, store));
+    if (!p->sparse) add_constraint(c, (mc_constraint){"a_stride", gemm_multiple(operands), 0, NULL});
+    add_constraint(c, (mc_constraint){"b_stride", gemm_multiple(operands), 0, NULL});
+    add_constraint(c, (mc_constraint){"c_stride", gemm_multiple(columns), 0, NULL});
+    if (p->output.residual != OUT_NO_ADDEND) add_constraint(c, (mc_constraint){"r_stride", added, 0, NULL});
 }
 
 void gemm_add_sums(const gemm_problem *p, mc_contract *c) {

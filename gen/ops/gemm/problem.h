@@ -3,6 +3,7 @@
 #ifndef MC_GEMM_PROBLEM_H
 #define MC_GEMM_PROBLEM_H
 
+#include "parts/batch.h"
 #include "parts/output.h"
 #include "parts/side.h"
 
@@ -21,6 +22,7 @@ typedef struct gemm_problem {
     out_kind output;
     bool sparse; /* A is 2:4, in the arrays values and meta (parts/packed24.h) */
     bool b_rows; /* B is row-major; else the k values of a column lie side by side */
+    bool batch;  /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
     int align;
     int64_t m, n, k, lda, ldb, ldc, ldr;
     char c_doc[OUT_TEXT]; /* what the contract says of C */
@@ -62,6 +64,16 @@ static inline unsigned gemm_multiple(int64_t elements) { return elements > 1 ? (
    stored at a time; and that m and n end before the last of tiles of TILE_M x TILE_N would leave s32. */
 void gemm_add_c_limits(const gemm_problem *p, int tile_m, int tile_n, int64_t columns, int store,
                        mc_contract *c);
+/* The arrays that a batch moves. They stay where they are until the kernel is emitted. */
+enum { GEMM_BATCH_ARRAYS = 4 };
+typedef struct gemm_batch {
+    mc_batch_array arrays[GEMM_BATCH_ARRAYS];
+    size_t count;
+} gemm_batch;
+gemm_batch gemm_batch_of(const gemm_problem *p);
+/* Adds a batch's strides to the contract, if there is one, and what they are multiples of: those of A and B
+   of OPERANDS elements, C's of COLUMNS, the residual's as STORE says. */
+void gemm_add_batch(const gemm_problem *p, int64_t operands, int64_t columns, int store, mc_contract *c);
 /* What sums may grow to, and the k up to which they are exact. */
 void gemm_add_sums(const gemm_problem *p, mc_contract *c);
 

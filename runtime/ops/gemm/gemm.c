@@ -15,6 +15,7 @@ static const operand_row operands[] = {
            .ld = MEMBER_lda,
            .major = MEMBER_a_major,
            .early = true,
+           .stride = MEMBER_a_stride,
            .argument = offsetof(mc_args, a)},
 #include "ops/gemm/operands.def"
 };
@@ -61,7 +62,7 @@ const mc_operator operator_gemm = {
     .name = "gemm",
     .title = "gemm",
     .spec = PRODUCT_SPEC,
-    .members = PRODUCT_MEMBERS | HAS(lda) | HAS(a_major),
+    .members = PRODUCT_MEMBERS | HAS(lda) | HAS(a_major) | HAS(a_stride),
     .matrix = {.rows = MEMBER_m, .cols = MEMBER_k},
     .size = MEMBER_n,
     .operands = operands,

@@ -20,7 +20,8 @@ enum {
 #define PRODUCT_MEMBERS                                                                                      \
     (HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(scale) | HAS(bias) | HAS(activation) | HAS(layout) |     \
      HAS(shapes) | HAS(align) | HAS(m) | HAS(n) | HAS(k) | HAS(ldb) | HAS(ldc) | HAS(b_scale) |              \
-     HAS(c_scale) | HAS(zero) | HAS(residual) | HAS(ldr) | HAS(sums))
+     HAS(c_scale) | HAS(zero) | HAS(residual) | HAS(ldr) | HAS(sums) | HAS(batch) | HAS(b_stride) |          \
+     HAS(c_stride) | HAS(r_stride))
 
 /* A small kernel of every type and layout: that of a spec made of types alone. Of tf32 copy is 4. */
 #define PRODUCT_SPEC                                                                                         \

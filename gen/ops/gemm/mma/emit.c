@@ -39,12 +39,14 @@ void mma_emit(const void *data, mc_builder *b) {
     const mma_plan *plan = data;
     const gemm_problem *p = &plan->problem;
     mma_kernel g = {.plan = plan, .b = b, .lhs = mma_lhs(plan), .rhs = mma_rhs(plan)};
+    const gemm_batch batch = gemm_batch_of(p);
     mma_feed feed;
     mma_sums sums;
     mc_label end = label(b, "END");
     b->spare = SPARE + (plan->form.emulated ? EMULATION : 0);
     shared_dynamic(b, "room", TILE_ALIGN);
     heading(b, "The thread block's tile of C, and the warp's part of it");
+    if (p->batch) batch_begin(b, batch.arrays, batch.count);
     g.place = load_thread_place(b, mma_threads(plan));
     g.m = load_size(b, "m", "m", p->m), g.n = load_size(b, "n", "n", p->n);
     g.k = load_size(b, "k_size", "k", p->k);

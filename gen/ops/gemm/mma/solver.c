@@ -201,6 +201,7 @@ static void contract(const void *data, mc_contract *c) {
     c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
     c->block[0] = (unsigned)mma_threads(plan);
     c->block[1] = c->block[2] = 1;
+    gemm_add_batch(p, operand_multiple(plan), plan->store, plan->store, c);
 }
 
 static void facts(const void *data, mc_facts *facts) {

@@ -2,6 +2,7 @@
 #include "ops/gemm/wgmma/wgmma.h"
 #include "parts/emit.h"
 #include "parts/tensor_copy.h"
+#include <stdio.h>
 
 /* Split: where the parts' sums come in, behind C on its way; their barriers behind those of the stages. */
 static void place_parts(wgmma_kernel *g) {
@@ -67,6 +68,26 @@ static void begin_pipeline(wgmma_kernel *g) {
     roles_meet(&g->roles);
 }
 
+/* The number of the product's operand in its tensor map. */
+static mc_reg operand_product(mc_builder *b, const char *name, mc_reg product, const char *stride) {
+    char reg[MC_MAX_NAME];
+    snprintf(reg, sizeof reg, "%s_is_own", name);
+    mc_reg own = setp_gt(b, reg, ld_param_s32(b, stride, NAME(stride)), I(0));
+    mc_reg number = b32(b, name);
+    EMIT(b, selp_b32, number, product, I(0), own);
+    return number;
+}
+
+static void begin_batch(wgmma_kernel *g, const gemm_batch *batch) {
+    mc_builder *b = g->b;
+    if (!g->plan->problem.batch) return;
+    note(b, "the product of the batch; operands with a stride of 0 are those of all products");
+    batch_begin(b, batch->arrays, batch->count);
+    g->product = b->batch;
+    if (!g->plan->problem.sparse) g->a_product = operand_product(b, "a_product", g->product, "a_stride");
+    g->b_product = operand_product(b, "b_product", g->product, "b_stride");
+}
+
 /* A shape in a register, whether the spec fixes it or not. */
 static mc_reg load_size(mc_builder *b, const char *reg, const char *name, int64_t fixed) {
     return fixed == MC_OPEN ? ld_param_s32(b, reg, NAME(name)) : mov_b32(b, reg, I(fixed));
@@ -93,6 +114,7 @@ void wgmma_emit(const void *data, mc_builder *b) {
     const wgmma_plan *plan = data;
     const gemm_problem *p = &plan->problem;
     wgmma_kernel g = {.plan = plan, .b = b, .lhs = wgmma_lhs(plan), .rhs = wgmma_rhs(plan)};
+    const gemm_batch batch = gemm_batch_of(p);
     mc_label producer = label(b, "PRODUCER"), end = label(b, "END");
     shared_dynamic(b, "room", TILE_ALIGN);
     emit_launch_next(b, plan->overlap);
@@ -104,6 +126,7 @@ void wgmma_emit(const void *data, mc_builder *b) {
                            .parts = plan->split};
     roles_begin(&g.roles);
     prefetch_maps(&g);
+    begin_batch(&g, &batch);
     g.m = load_size(b, "m", "m", p->m), g.n = load_size(b, "n", "n", p->n);
     g.k = load_size(b, "k_size", "k", p->k);
     mc_reg k_end = add_s32(b, "k_end", g.k, I(g.rhs.k - 1));

@@ -27,7 +27,7 @@ static double held(const wgmma_plan *plan, const mc_gpu *gpu) {
 static dealing deal(const wgmma_plan *plan, const mc_gpu *gpu, const mc_problem *p) {
     shared_tile rhs = wgmma_rhs(plan);
     int parts = wgmma_is_split(plan) ? plan->split : 1;
-    double tiles = ceil((double)p->m / plan->tile_m) * ceil((double)p->n / plan->tile_n);
+    double tiles = gemm_products(p) * ceil((double)p->m / plan->tile_m) * ceil((double)p->n / plan->tile_n);
     double there = (double)cluster_room(parts, (int64_t)gpu->multiprocessors),
            full = model_most(ceil(tiles * parts / there), 1);
     double beside = model_least(held(plan, gpu), full), at_once = floor(there * beside / parts);
@@ -86,7 +86,8 @@ static double way_of(const wgmma_plan *plan, const gemm_costs *c, const mc_probl
     double m = (double)p->m, n = (double)p->n, k = (double)p->k;
     double pair = (double)out_bytes(plan->problem.output.element, 2);
     double lhs = m * k * bytes_of_a(plan), rhs = n * k * plan->form->bytes;
-    double megabytes = (lhs + rhs + m * n * pair / 2) / (THOUSAND * THOUSAND);
+    double products = gemm_products(p), matrices = plan->problem.sparse ? 1 : products;
+    double megabytes = (matrices * lhs + products * (rhs + m * n * pair / 2)) / (THOUSAND * THOUSAND);
     return megabytes * (p->cold || megabytes > c->cached ? c->memory : c->cache);
 }
 

@@ -45,8 +45,13 @@ static void begin_atoms(producer *p) {
 
 static void begin_a(producer *p) {
     const wgmma_kernel *g = p->g;
-    p->lhs = (tensor_copy){
-        .b = p->b, .name = "a", .param = "a_map", .tile = &g->lhs, .once = g->plan->once, .map = g->a_map};
+    p->lhs = (tensor_copy){.b = p->b,
+                           .name = "a",
+                           .param = "a_map",
+                           .tile = &g->lhs,
+                           .once = g->plan->once,
+                           .map = g->a_map,
+                           .product = g->a_product};
     if (g->plan->problem.sparse) begin_atoms(p);
     else tensor_copy_begin(&p->lhs);
 }
@@ -85,7 +90,8 @@ static producer begin_producer(const wgmma_kernel *g) {
                           .at = tile_bytes(&g->lhs),
                           .sharers = g->plan->cluster,
                           .rank = g->roles.rank,
-                          .map = g->b_map};
+                          .map = g->b_map,
+                          .product = g->b_product};
     begin_a(&p);
     tensor_copy_begin(&p.rhs);
     p.stage = pipeline_produce(&g->pipe);

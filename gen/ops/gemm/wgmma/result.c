@@ -21,7 +21,8 @@ static void begin_store(wgmma_result *r) {
                             .slots = wgmma_slots(g->plan),
                             .warp = g->roles.warp,
                             .lane = g->roles.lane,
-                            .warp_row = g->roles.warp_row};
+                            .warp_row = g->roles.warp_row,
+                            .product = g->product};
     int stages = plan->stages * wgmma_stage_bytes(plan);
     r->store.first = add_s32(g->b, "slots", g->pipe.first, I(stages));
     store_begin(&r->store);

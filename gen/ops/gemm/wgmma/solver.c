@@ -151,7 +151,10 @@ static void add_operand_map(const wgmma_plan *plan, bool is_b, mc_contract *c) {
                               .box_cols = (unsigned)box.inner,
                               .swizzle = (unsigned)tile.span,
                               .element_bytes = (unsigned)tile.bytes,
-                              .per_byte = 1};
+                              .per_byte = 1,
+                              .stride = !p->batch ? NULL
+                                        : is_b    ? "b_stride"
+                                                  : "a_stride"};
     add_map(c, map, is_b ? p->b_rows ? "B, [k][ldb]" : "B, [n][ldb]" : "A, [m][lda]");
     add_constraint(c, (mc_constraint){map.ld, (unsigned)operand_multiple(plan), 0, NULL});
 }
@@ -168,7 +171,8 @@ static void add_c_map(const wgmma_plan *plan, mc_contract *c) {
                               .box_cols = (unsigned)(span / bytes),
                               .swizzle = (unsigned)span,
                               .element_bytes = (unsigned)bytes,
-                              .per_byte = 1};
+                              .per_byte = 1,
+                              .stride = plan->problem.batch ? "c_stride" : NULL};
     add_map(c, map, plan->problem.c_doc);
 }
 
@@ -196,6 +200,7 @@ static void contract(const void *data, mc_contract *c) {
     c->overlap = plan->overlap != OVERLAP_OFF;
     c->block[0] = (unsigned)roles_threads(plan->consumers);
     c->block[1] = c->block[2] = 1;
+    gemm_add_batch(p, operand_multiple(plan), c_multiple(plan), wgmma_store_run(plan), c);
 }
 
 static void facts(const void *data, mc_facts *facts) {

@@ -81,6 +81,9 @@ typedef struct wgmma_kernel {
     mc_reg k_first, k_all;    /* split: the part's first stage; how many stages k takes */
     sum_exchange parts;       /* split */
     mc_reg a_map, b_map;      /* split: the tensor maps' addresses */
+    /* in a batch: the numbers of the product, and of its A and B in their tensor maps, which are 0 where all
+       products have the same */
+    mc_reg product, a_product, b_product;
 } wgmma_kernel;
 
 void wgmma_emit(const void *plan, mc_builder *b);
