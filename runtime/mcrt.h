@@ -330,7 +330,7 @@ typedef enum mc_layout24 {
 /* A dense matrix in device memory, row-major, and where it is to be compressed to. */
 typedef struct mc_compress24_config {
     size_t size;
-    mc_type type; /* f16, bf16, s8, u8, e4m3, e5m2: two of four are kept; f32, tf32: one of two */
+    mc_type type; /* f16, bf16, s8, u8, e4m3, e5m2: two of four are kept; f32, tf32, tf32rz: one of two */
     int64_t rows, cols;
     int64_t ld;      /* elements from row to row; 0: cols */
     mc_address data; /* at a multiple of an element's size; rows at multiples of 16 bytes are read faster */
