@@ -53,7 +53,7 @@ static const row rows[] = {
     {{"never", MC_F16, FULL(8), .config = {.b = MC_F16, .c = MC_F16, .n = TOKENS}}, false, ""},
     {{"s8 by rows", MC_S8, FULL(8), .config = CONFIG(TOKENS, .b = MC_S8, .c = MC_S32)},
      false,
-     "there is no dense kernel for this: "},
+     "there is no dense kernel for this: layout: \"rows\" goes with elements of 2 bytes: rhs = \"s8\" wants"},
     {{"s8 by f16", MC_S8, FULL(8), .config = CONFIG(TOKENS, .b = MC_F16, .c = MC_F16)},
      false,
      "there is no dense product of this: a is s8, b is f16"},
