@@ -19,6 +19,12 @@ for kind in f16 f16_split f16_mma s8 s8_mma; do
     expect 1 '1 group has more than 2 of 4 elements, the first one is row 0, columns 4 to 7' pruned gemm24_$kind full.smtx
 done
 
+# Ways to add up are not chosen among
+best() { "$mcrun" "$1" "$specs/$1_e4m3.lua" "$specs/$1_e4m3_promoted.lua" "${@:2}" --device sim --n 16 --ldb 16 --variants best; }
+expect 2 '_promoted.lua: other sums than the first spec'"'"'s: not the same product' best gemm --m 5 --k 16
+expect 2 '_promoted.lua: other sums than the first spec'"'"'s: not the same product' best gemm24 some.smtx
+expect 0 'verdict' best gemm --m 5 --k 16 --set sums=promoted
+
 # There are no kernels for a k of 0, which would copy nothing
 pattern '3, 0, 0' '0 0 0 0' '' no_columns.smtx
 pattern '0, 0, 0' '0' '' nothing.smtx
