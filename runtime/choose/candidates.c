@@ -96,7 +96,10 @@ mc_kernel *candidate_changed(const char *fields, const char *changes) {
     return kernel;
 }
 
-mc_kernel *candidate_alone(const char *fields) { return candidate_changed(fields, "overlap="); }
+mc_kernel *candidate_alone(const char *fields) {
+    mc_kernel *alone = candidate_changed(fields, "overlap=");
+    return alone != NULL ? alone : candidate_changed(fields, "");
+}
 
 double candidate_estimate(const mc_kernel *kernel, const candidate_target *target, const mc_problem *shape) {
     mc_kernel *alone = mc_kernel_contract(kernel)->overlap ? candidate_alone(mc_kernel_fields(kernel)) : NULL;
