@@ -10,6 +10,9 @@ static mc_status check_same(const session *s, const mc_kernel *kernel, const mc_
     plan_problem own;
     mc_status status = plan_problem_read(kernel, &own, diag);
     bool first = before->vec == 0, types = own.lhs == s->shape.lhs && own.rhs == s->shape.rhs;
+    if (status == MC_OK && own.sums != s->shape.sums)
+        return mc_fail(diag, MC_USAGE, "%s: other sums than the first spec's: not the same product",
+                       s->problem.spec_path);
     if (status != MC_OK || (types && (first || s->problem.a.rows == before->rows))) return status;
     return mc_fail(diag, MC_USAGE, "%s: another %s than the first spec's: not the same product",
                    s->problem.spec_path, types ? "vec, and so m," : "lhs or rhs");

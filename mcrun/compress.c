@@ -29,8 +29,8 @@ static const cmd_option table[] = {
      "PREFIX.values.npy and PREFIX.meta.npy are written; with --decompress the file to write"},
     {"decompress", 0, OPTION_SWITCH, offsetof(compress_options, decompress), NULL, 0, 0,
      "the way back: FILE is a PREFIX, and --out FILE.npy"},
-    {"type", 0, OPTION_CHOICE, offsetof(compress_options, type), "f16|bf16|tf32|f32|s8|u8|s4|u4|e4m3|e5m2", 0,
-     0, "type of the elements (the file's)"},
+    {"type", 0, OPTION_CHOICE, offsetof(compress_options, type),
+     "f16|bf16|tf32|tf32rz|f32|s8|u8|s4|u4|e4m3|e5m2", 0, 0, "type of the elements (the file's)"},
     {"mode", 0, OPTION_CHOICE, offsetof(compress_options, mode), "strict|prune", 0, 0,
      "a group with too many nonzeros is an error, or keeps the greatest magnitudes (strict)"},
     {"layout", 0, OPTION_TEXT, offsetof(compress_options, layout), LAYOUT_WORDS, 0, 0,
@@ -158,8 +158,8 @@ static mc_status name_file(const char *file, mc_status status, mc_diag *why, mc_
 
 /* Reads DENSE of --type. */
 static mc_status read_elements(const compression *c, const char *path, mc_dense *dense, mc_diag *diag) {
-    static const mc_type types[] = {MC_S8, MC_F16, MC_BF16, MC_TF32, MC_F32, MC_S8,
-                                    MC_U8, MC_S4,  MC_U4,   MC_E4M3, MC_E5M2};
+    static const mc_type types[] = {MC_S8, MC_F16, MC_BF16, MC_TF32, MC_TF32RZ, MC_F32,
+                                    MC_S8, MC_U8,  MC_S4,   MC_U4,   MC_E4M3,   MC_E5M2};
     mc_dense read;
     mc_status status = mc_dense_read(path, &read, diag);
     if (status != MC_OK) return status;

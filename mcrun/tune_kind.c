@@ -127,25 +127,37 @@ static mc_status read_kernel(const mc_kernel *kernel, tune_kind *kind, mc_diag *
 
 /* -- Specs */
 
-static mc_status read_spec(const tune_options *options, const char *path, int capability, mc_spec **spec,
-                           mc_diag *diag) {
+/* LINES: of a spec made of types alone, where PATH is NULL. */
+static mc_status read_spec(const tune_options *options, const char *path, const char *lines, int capability,
+                           mc_spec **spec, mc_diag *diag) {
     const cmd_settings *settings = &options->settings;
     char text[256];
     if (path != NULL) return mc_spec_read_for(path, settings->items, settings->count, capability, spec, diag);
-    const mc_operator *o = operator_of((mc_op)(options->op - 1));
-    int size = snprintf(text, sizeof text, "op = \"%s\"\n%s", o->name, o->spec != NULL ? o->spec : "");
+    const char *name = operator_of((mc_op)(options->op - 1))->name;
+    int size = snprintf(text, sizeof text, "op = \"%s\"\n%s", name, lines != NULL ? lines : "");
     return mc_spec_read_text_for("options", text, (size_t)size, settings->items, settings->count, capability,
                                  spec, diag);
 }
 
-static mc_status make_kernel(const tune_options *options, const char *path, int capability,
-                             mc_kernel **kernel, mc_diag *diag) {
+static mc_status make_from(const tune_options *options, const char *path, const char *lines, int capability,
+                           mc_kernel **kernel, mc_diag *diag) {
     mc_spec *spec = NULL;
     *kernel = NULL;
-    mc_status status = read_spec(options, path, capability, &spec, diag);
+    mc_status status = read_spec(options, path, lines, capability, &spec, diag);
     if (status == MC_OK) status = mc_kernel_generate(spec, mc_spec_default(spec), kernel, diag);
     mc_spec_destroy(spec);
     return status;
+}
+
+static mc_status make_kernel(const tune_options *options, const char *path, int capability,
+                             mc_kernel **kernel, mc_diag *diag) {
+    if (path != NULL) return make_from(options, path, NULL, capability, kernel, diag);
+    const mc_operator *o = operator_of((mc_op)(options->op - 1));
+    mc_status status = make_from(options, NULL, o->spec, capability, kernel, diag);
+    if (status == MC_OK || o->other_spec == NULL) return status;
+    if (make_from(options, NULL, o->other_spec, capability, kernel, NULL) != MC_OK) return status;
+    mc_diag_clear(diag);
+    return MC_OK;
 }
 
 /* A field's text, "" where the family has no such field. */

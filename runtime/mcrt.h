@@ -77,7 +77,7 @@ typedef enum mc_order { MC_ORDER_BCRS = 0, MC_ORDER_SRBCRS16 = 16, MC_ORDER_SRBC
 typedef enum mc_exp { MC_EXP_POLYNOMIAL, MC_EXP_APPROX } mc_exp;
 
 /* How a product's floats are added up (docs/gemm.md). FAST: as the GPU's tensor cores do. PROMOTED, of floats
-   of 8 bits: so every 128 products, whose sums are added up in f32. F16, of f16: in f16. */
+   of 8 bits: each 128 products likewise, and their sums in f32. F16, of f16: in f16. */
 typedef enum mc_sum_mode { MC_SUMS_FAST, MC_SUMS_PROMOTED, MC_SUMS_F16 } mc_sum_mode;
 
 /* What there is one scale or bias for. TENSOR: all of C, passed by value; else an f32 array on the device. */
@@ -330,7 +330,7 @@ typedef enum mc_layout24 {
 /* A dense matrix in device memory, row-major, and where it is to be compressed to. */
 typedef struct mc_compress24_config {
     size_t size;
-    mc_type type; /* f16, bf16, s8, u8, e4m3, e5m2: two of four are kept; f32, tf32: one of two */
+    mc_type type; /* f16, bf16, s8, u8, e4m3, e5m2: two of four are kept; f32, tf32, tf32rz: one of two */
     int64_t rows, cols;
     int64_t ld;      /* elements from row to row; 0: cols */
     mc_address data; /* at a multiple of an element's size; rows at multiples of 16 bytes are read faster */

@@ -5,9 +5,8 @@ import torch
 from .context import Context, shared_context
 
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "tf32": torch.float32,
-          "tf32rz": torch.float32, "s8": torch.int8,
-           "u8": torch.uint8, "s16": torch.int16, "s32": torch.int32, "s64": torch.int64, "s4": torch.uint8,
-           "u4": torch.uint8, "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
+          "tf32rz": torch.float32, "s8": torch.int8, "u8": torch.uint8, "s16": torch.int16, "s32": torch.int32,
+          "s64": torch.int64, "s4": torch.uint8, "u4": torch.uint8, "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
 for _name in ("u16", "u32"):
     if hasattr(torch, f"uint{_name[1:]}"):
         DTYPES[_name] = getattr(torch, f"uint{_name[1:]}")

@@ -96,7 +96,10 @@ mc_kernel *candidate_changed(const char *fields, const char *changes) {
     return kernel;
 }
 
-mc_kernel *candidate_alone(const char *fields) { return candidate_changed(fields, "overlap="); }
+mc_kernel *candidate_alone(const char *fields) {
+    mc_kernel *alone = candidate_changed(fields, "overlap=");
+    return alone != NULL ? alone : candidate_changed(fields, "");
+}
 
 double candidate_estimate(const mc_kernel *kernel, const candidate_target *target, const mc_problem *shape) {
     mc_kernel *alone = mc_kernel_contract(kernel)->overlap ? candidate_alone(mc_kernel_fields(kernel)) : NULL;
@@ -217,11 +220,18 @@ static bool is_told(const char *text, const char *line, size_t length) {
     return false;
 }
 
-/* The lines of TEXT, each once: specs are often refused for the same reason. */
-static void tell_lines(mc_diag *diag, mc_status status, const char *text) {
+/* What the problem's settings are refused for begins so; other lines begin with a spec's path. */
+static bool is_of_problem(const char *line) {
+    static const char begin[] = "--set: ";
+    return strncmp(line, begin, strlen(begin)) == 0;
+}
+
+/* The lines of TEXT OF_PROBLEM, or the others, each once: specs are often refused for the same reason. */
+static void tell_lines(mc_diag *diag, mc_status status, const char *text, bool of_problem) {
     for (const char *line = text; *line != '\0';) {
         size_t length = strcspn(line, "\n");
-        if (!is_told(text, line, length)) mc_fail(diag, status, "%.*s", (int)length, line);
+        if (is_of_problem(line) == of_problem && !is_told(text, line, length))
+            mc_fail(diag, status, "%.*s", (int)length, line);
         line += length + (line[length] == '\n');
     }
 }
@@ -231,7 +241,8 @@ static mc_status nothing_left(const search *s, const spec_sources *sources) {
     if (s->list->name_count == 0 && why[0] == '\0')
         return mc_fail(s->diag, MC_CANNOT, "none of %zu specs is of family %s", sources->count, family);
     mc_fail(s->diag, MC_CANNOT, "no kernel of family %s does this problem:", family);
-    tell_lines(s->diag, MC_CANNOT, why);
+    tell_lines(s->diag, MC_CANNOT, why, true);
+    tell_lines(s->diag, MC_CANNOT, why, false);
     return MC_CANNOT;
 }
 

@@ -48,8 +48,8 @@ void candidates_free(candidate_list *list);
    destroys. NULL: there is none, or no memory. */
 mc_kernel *candidate_changed(const char *fields, const char *changes);
 /* The kernel of FIELDS as it is behind some other kernel, which does not begin early: `overlap` saves nothing
-   there. So estimates and tuning see it. An outline, which the caller destroys; NULL: there is none, or no
-   memory. */
+   there. So estimates and tuning see it. One that is nothing without it (`early`) stays as it is. An outline,
+   which the caller destroys; NULL: there is none, or no memory. */
 MC_API mc_kernel *candidate_alone(const char *fields);
 /* Microseconds that KERNEL, which may be an outline, should take on TARGET, alone where it can; INFINITY:
    there is no model. */

@@ -90,8 +90,8 @@ typedef struct mc_operator {
     mc_op op;
     const char *name; /* "spmm": in specs, of the generator's family, of mcrun's command */
     /* Lines of a spec that is made of types alone, where the fields' defaults do not suit all of them; NULL:
-       none */
-    const char *spec;
+       none. `other_spec`: those for what no kernel of `spec` computes */
+    const char *spec, *other_spec;
     const char *title; /* "SpMM" */
     uint64_t members;  /* HAS(lhs) | ... */
     /* The sparse matrix. Its rows and columns are these members. Its elements have the type of the member

@@ -32,6 +32,15 @@ static mc_status say_why(mc_plan *plan, const char *what, const mc_diag *why, mc
     return say(plan, diag, "%s: %s", what, line != NULL ? line + 1 : text);
 }
 
+/* The reason is WHAT and what choose_kernel says first behind its title. */
+static mc_status say_first(mc_plan *plan, const char *what, const mc_diag *why, mc_diag *diag) {
+    static const char setting[] = "--set: ";
+    const char *text = mc_diag_text(why), *line = strchr(text, '\n');
+    line = line != NULL ? line + 1 : text;
+    if (strncmp(line, setting, strlen(setting)) == 0) line += strlen(setting);
+    return say(plan, diag, "%s: %.*s", what, (int)strcspn(line, "\n"), line);
+}
+
 mc_status plan_pose_dense(mc_plan *plan, const mc_plan_config *config, mc_tuning tuning, mc_diag *diag) {
     if (config->dense == MC_DENSE_NEVER) return MC_OK;
     mc_diag *why = mc_diag_create();
@@ -133,7 +142,7 @@ static mc_status choose(const planning *p, choice *chosen, const char *what, boo
     mc_diag *why = mc_diag_create();
     mc_status status = choose_kernel(p->plan->context, p->problem, p->config, p->tuning, chosen, why);
     *found = status == MC_OK;
-    if (!*found) status = say_why(p->plan, what, why, diag);
+    if (!*found) status = say_first(p->plan, what, why, diag);
     mc_diag_destroy(why);
     return status;
 }

@@ -147,6 +147,11 @@ check 'those that are named are held out' [ "$(grep -cE '^(fitted|held out) +2 '
 check 'and so is their line' [ "$(grep -c ', held out: ' table)" = 2 ]
 fit --hold-out 64x64 made.jsonl >fitted
 fit --keep --hold-out 64x64 made.jsonl >table
+echo '64 64 0.5 16' >half
+"$mcrun" tune --op gemm24 --lhs f16 --rhs f16 --shapes half --candidates 1 --device sim --in-process --records early.jsonl >/dev/null 2>&1
+check 'kernels that begin early are timed' grep -q 'early=on' early.jsonl
+fit --keep early.jsonl >early
+check 'and fitted to' grep -qE '^all +1 ' early
 check 'every cost is printed' [ "$(grep -c '^ *\.[a-z0-9_]* = .*,' fitted)" = "$(grep -c '^    X(' "$2/gen/ops/spmm/costs.h")" ]
 error() { grep '^fitted' "$1" | tr -s ' ' | cut -d' ' -f5; }
 check "the fit's error $(error fitted) is less than $(error table)" [ "$(printf '%s\n' "$(error fitted)" "$(error table)" | sort -g | head -1)" != "$(error table)" ]

@@ -83,11 +83,12 @@ json f.json pruned 2
 json f.json values.cols 4
 json f.json metadata.file f.meta.npy
 
-# One of two: the same of f32 and tf32
+# One of two: the same of f32, tf32 and tf32rz
 npy f32.npy '<f4' '1, 4' '\0\0\0\0\0\0\200\77\0\0\200\77\0\0\0\200'
 expect 0 'f32[1][2]' compress f32.npy --out one
 holds one.meta.npy 4e
 expect 0 'tf32[1][2]' compress f32.npy --type tf32 --pattern 1:2 --out one
+expect 0 'tf32rz[1][2]' compress f32.npy --type tf32rz --device sim --out one
 holds one.values.npy 0000803f0000803f
 expect 2 'w.npy: --pattern 1:2 is that of tf32, not of s8' compress w.npy --pattern 1:2 --out no
 expect 1 'f32.npy: f32: one of two elements is kept, and no other pattern' compress f32.npy --pattern 6:8 --out no

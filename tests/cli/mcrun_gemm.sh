@@ -19,6 +19,12 @@ for kind in f16 f16_split f16_mma s8 s8_mma; do
     expect 1 '1 group has more than 2 of 4 elements, the first one is row 0, columns 4 to 7' pruned gemm24_$kind full.smtx
 done
 
+# Ways to add up are not chosen among
+best() { "$mcrun" "$1" "$specs/$1_e4m3.lua" "$specs/$1_e4m3_promoted.lua" "${@:2}" --device sim --n 16 --ldb 16 --variants best; }
+expect 2 '_promoted.lua: other sums than the first spec'"'"'s: not the same product' best gemm --m 5 --k 16
+expect 2 '_promoted.lua: other sums than the first spec'"'"'s: not the same product' best gemm24 some.smtx
+expect 0 'verdict' best gemm --m 5 --k 16 --set sums=promoted
+
 # There are no kernels for a k of 0, which would copy nothing
 pattern '3, 0, 0' '0 0 0 0' '' no_columns.smtx
 pattern '0, 0, 0' '0' '' nothing.smtx
@@ -48,6 +54,11 @@ expect 1 '1 group has more than 2 of 4' plan --op gemm24 full.smtx --lhs f16 --r
 expect 0 'gemm tf32 x tf32 -> f32' plan --op gemm some.smtx --lhs tf32 --rhs tf32 --out f32
 expect 0 'gemm s8 x s8 -> s8' plan --op gemm some.smtx --lhs s8 --rhs s8 --out s8 --set scale=row --n 9
 expect 0 'gemm f16 x f16 -> s4' plan --op gemm some.smtx --lhs f16 --rhs f16 --out s4 --set scale=row --set layout=rows --n 10
+expect 0 'sums=promoted' plan --op gemm some.smtx --lhs e4m3 --rhs e4m3 --set sums=promoted --set lda=16 --set ldb=16
+expect 0 'sums=promoted' plan --op gemm24 some.smtx --lhs e5m2 --rhs e4m3 --out bf16 --set sums=promoted --set ldb=16 --n 10
+expect 0 'sums=f16' plan --op gemm24 some.smtx --lhs f16 --rhs f16 --set sums=f16
+expect 2 'sums: "promoted" is for floats of 8 bits, lhs is "f16"' plan --op gemm some.smtx --lhs f16 --rhs f16 --set sums=promoted
+expect 2 'mma does not multiply "tf32rz" by "tf32"' plan --op gemm some.smtx --lhs tf32rz --rhs tf32
 
 # Generated matrices are 2:4 where the operator's are
 echo '64 96 0.5 16,24' >half.txt

@@ -14,7 +14,7 @@
 
 enum { GUARD = 512, GUARD_BYTE = 0xa5, GAP_BYTE = 0xff, FILL_CODES = 0x44, BOTH = 2 };
 
-static const mc_type types[] = {MC_F16, MC_BF16, MC_S8, MC_U8, MC_E4M3, MC_E5M2, MC_F32, MC_TF32};
+static const mc_type types[] = {MC_F16, MC_BF16, MC_S8, MC_U8, MC_E4M3, MC_E5M2, MC_F32, MC_TF32, MC_TF32RZ};
 static const int64_t sizes[] = {1, 7, 8, 63, 64, 65, 129, 200};
 enum { TYPES = sizeof types / sizeof *types, SIZES = sizeof sizes / sizeof *sizes };
 

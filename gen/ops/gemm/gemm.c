@@ -59,7 +59,7 @@ static const mc_hint hints[] = {
 const mc_family mc_family_gemm = {
     .name = "gemm",
     .summary = "dense product: C = A[m,k] B[k,n]",
-    .computes = "C = A[m,k] B[k,n], all dense: integers, sums in s32; or floats, sums in f32.",
+    .computes = "C = A[m,k] B[k,n], all dense: integers, sums in s32; or floats, sums in f32 or f16.",
     .fields = fields,
     .field_count = sizeof fields / sizeof *fields,
     .chooser = F_METHOD,
@@ -71,7 +71,8 @@ const mc_family mc_family_gemm = {
 const mc_family mc_family_gemm24 = {
     .name = "gemm24",
     .summary = "2:4 product: C = A[m,k] B[k,n], at most two of four elements of A's rows kept",
-    .computes = "C = A[m,k] B[k,n], A 2:4 sparse, B dense: integers, sums in s32; or floats, sums in f32.",
+    .computes =
+        "C = A[m,k] B[k,n], A 2:4 sparse, B dense: integers, sums in s32; or floats, sums in f32 or f16.",
     .fields = fields24,
     .field_count = sizeof fields24 / sizeof *fields24,
     .chooser = F_METHOD,

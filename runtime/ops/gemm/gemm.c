@@ -62,6 +62,7 @@ const mc_operator operator_gemm = {
     .name = "gemm",
     .title = "gemm",
     .spec = PRODUCT_SPEC,
+    .other_spec = PRODUCT_OTHER_SPEC,
     .members = PRODUCT_MEMBERS | HAS(lda) | HAS(a_major) | HAS(a_stride),
     .matrix = {.rows = MEMBER_m, .cols = MEMBER_k},
     .size = MEMBER_n,

@@ -35,6 +35,7 @@ const mc_operator operator_gemm24 = {
     .name = "gemm24",
     .title = "gemm24",
     .spec = PRODUCT_SPEC,
+    .other_spec = PRODUCT_OTHER_SPEC,
     .members = PRODUCT_MEMBERS | HAS(vec),
     .matrix = {true, "A", "MATRIX", MEMBER_lhs, MEMBER_m, MEMBER_k, NO_MEMBER},
     .dense = {"gemm", "a", NULL},

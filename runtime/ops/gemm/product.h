@@ -23,10 +23,13 @@ enum {
      HAS(c_scale) | HAS(zero) | HAS(residual) | HAS(ldr) | HAS(sums) | HAS(batch) | HAS(b_stride) |          \
      HAS(c_stride) | HAS(r_stride))
 
-/* A small kernel of every type and layout: that of a spec made of types alone. Of tf32 copy is 4. */
+/* A small kernel of every type and layout: that of a spec made of types alone. Of tf32 copy is 4. Promoted
+   sums are those of wgmma. */
 #define PRODUCT_SPEC                                                                                         \
     "arch = \"sm_89\"\nmethod = \"mma\"\ntile_m = 64\ntile_n = 64\nwarp_m = 32\nwarp_n = 32\n"               \
     "stages = 2\ncopy = {1, 4}\nstore = \"pairs\"\n"
+#define PRODUCT_OTHER_SPEC                                                                                   \
+    "arch = \"sm_90a\"\ntile_m = 64\ntile_n = 64\nconsumers = 1\nstages = 2\nstore = \"pairs\"\n"
 
 /* What operators check of types and factors. */
 mc_status gemm_check(const mc_operator *o, const char *lhs, const plan_problem *problem, mc_diag *diag);
