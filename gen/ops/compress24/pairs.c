@@ -23,8 +23,8 @@ void choose_pairs(const compress24_plan *plan, mc_builder *b, const mc_reg *word
         mc_reg is_second = setp_lt(b, "is_second", first, second);
         mc_reg both = setp_gt(b, "both", min_s32(b, "least", first, second), I(0));
         unit->values[i] = selp_b32(b, "value", words[2 * i + 1], words[2 * i], is_second);
-        codes[i] = selp_b32(b, "code", H(CODE_SECOND << (i * CODE_BITS)), H(CODE_FIRST << (i * CODE_BITS)),
-                            is_second);
+        codes[i] = selp_b32(b, "code", H((uint32_t)CODE_SECOND << (i * CODE_BITS)),
+                            H((uint32_t)CODE_FIRST << (i * CODE_BITS)), is_second);
         full[i] = selp_b32(b, "full", H(1U << full_bit(plan, 0, i)), I(0), both);
         b->prefix = outer;
     }
