@@ -128,7 +128,7 @@ size_t gemm_entry_name(const gemm_problem *p, char name[MC_MAX_ENTRY]) {
                             out_act_text(&p->output), sums[p->sums]);
 }
 
-/* [B row-major][what is added up] */
+/* Texts are [B row-major][what is added up]. */
 enum { KINDS = 4 };
 static int kind_of(const gemm_problem *p) { return p->output.real ? 1 + (int)p->sums : 0; }
 
