@@ -85,9 +85,10 @@ void warpgroup_wait(const warpgroup_mma *m, int pending);
 /* Promoted: zeroes the totals, before a tile; adds the sums to them, which have been waited for. */
 void warpgroup_clear_totals(const warpgroup_mma *m);
 void warpgroup_promote(const warpgroup_mma *m);
-/* What a tile's products add up to: totals, or sums. */
-static inline const mc_reg *warpgroup_result(const warpgroup_mma *m, int block) {
-    return m->promoted ? m->totals[block] : m->sums[block];
+/* What a tile's products add up to, of each block: totals, or sums. */
+typedef mc_reg warpgroup_block[WGMMA_SUMS];
+static inline const warpgroup_block *warpgroup_result(const warpgroup_mma *m) {
+    return m->promoted ? m->totals : m->sums;
 }
 /* Goes to the next stage: to stage 0 where WRAP holds. To stage STAGE. */
 void warpgroup_next(const warpgroup_mma *m, mc_reg wrap);

@@ -132,25 +132,25 @@ size_t gemm_entry_name(const gemm_problem *p, char name[MC_MAX_ENTRY]) {
 enum { KINDS = 4 };
 static int kind_of(const gemm_problem *p) { return p->output.real ? 1 + (int)p->sums : 0; }
 
-#define TEXTS(a, b)                                                                                          \
+#define TEXTS(operands)                                                                                      \
     {                                                                                                        \
-        "C = A[m,k] B[k,n]: " a b "; integers, sums in s32.",                                                \
-            "C = A[m,k] B[k,n]: " a b "; floats, sums in f32.",                                              \
-            "C = A[m,k] B[k,n]: " a b "; floats, sums of 128 products promoted to f32.",                     \
-            "C = A[m,k] B[k,n]: " a b "; floats, sums in f16."                                               \
+        "C = A[m,k] B[k,n]: " operands "; integers, sums in s32.",                                           \
+            "C = A[m,k] B[k,n]: " operands "; floats, sums in f32.",                                         \
+            "C = A[m,k] B[k,n]: " operands "; floats, sums of 128 products promoted to f32.",                \
+            "C = A[m,k] B[k,n]: " operands "; floats, sums in f16."                                          \
     }
 
 const char *gemm_computes(const void *plan) {
     const gemm_problem *p = plan;
-    static const char *const texts[][KINDS] = {TEXTS("A row-major, ", "B by columns"),
-                                               TEXTS("A and B row-major", "")};
+    static const char *const texts[][KINDS] = {TEXTS("A row-major, B by columns"),
+                                               TEXTS("A and B row-major")};
     return texts[p->b_rows][kind_of(p)];
 }
 
 const char *gemm24_computes(const void *plan) {
     const gemm_problem *p = plan;
-    static const char *const texts[][KINDS] = {TEXTS("A 2:4 sparse and packed, ", "B by columns"),
-                                               TEXTS("A 2:4 sparse and packed, ", "B row-major")};
+    static const char *const texts[][KINDS] = {TEXTS("A 2:4 sparse and packed, B by columns"),
+                                               TEXTS("A 2:4 sparse and packed, B row-major")};
     return texts[p->b_rows][kind_of(p)];
 }
 

@@ -59,8 +59,9 @@ static mc_status take_magnitudes(const mc_vsparse *a, mc_vsparse *magnitudes, mc
     return MC_OK;
 }
 
-/* Of floats of 8 bits. */
-static mc_status byte_bounds(const host_operands *o, const mc_vsparse *lhs, mc_dense *result, mc_diag *diag) {
+/* Sums of the products of magnitudes. The call creates RESULT. */
+static mc_status magnitude_sums(const host_operands *o, const mc_vsparse *lhs, mc_dense *result,
+                                mc_diag *diag) {
     const mc_dense *rhs = o->inputs[b_of(o)];
     mc_vsparse a = {0};
     mc_dense b = {0};
@@ -70,27 +71,29 @@ static mc_status byte_bounds(const host_operands *o, const mc_vsparse *lhs, mc_d
         gemm_take_magnitudes(&b);
         status = multiply_by(o, &a, &b, mc_reference_spmm, result, diag);
     }
-    if (status == MC_OK) gemm_bound_bytes(result, o->problem->k, o->problem->sums == MC_SUMS_PROMOTED);
     free(a.values);
     mc_dense_free(&b);
     return status;
 }
 
+/* Of sums in f32. */
+static mc_status float_bounds(const host_operands *o, const mc_vsparse *a, mc_dense *result, mc_diag *diag) {
+    return multiply_by(o, a, o->inputs[b_of(o)], mc_reference_spmm_bounds, result, diag);
+}
+
+/* Of floats of 8 bits. */
+static mc_status byte_bounds(const host_operands *o, const mc_vsparse *a, mc_dense *result, mc_diag *diag) {
+    mc_status status = magnitude_sums(o, a, result, diag);
+    if (status == MC_OK) gemm_bound_bytes(result, o->problem->k, o->problem->sums == MC_SUMS_PROMOTED);
+    return status;
+}
+
 /* Of sums of f16: those of sums of f32, and what rounding to f16 adds. */
-static mc_status half_bounds(const host_operands *o, const mc_vsparse *lhs, mc_dense *result, mc_diag *diag) {
-    const mc_dense *rhs = o->inputs[b_of(o)];
-    mc_vsparse a = {0};
-    mc_dense b = {0}, magnitudes = {0};
-    mc_status status = take_magnitudes(lhs, &a, diag);
-    if (status == MC_OK) status = mc_dense_convert(rhs, "B", rhs->type, rhs->cols, &b, diag);
-    if (status == MC_OK) {
-        gemm_take_magnitudes(&b);
-        status = multiply_by(o, &a, &b, mc_reference_spmm, &magnitudes, diag);
-    }
-    if (status == MC_OK) status = multiply_by(o, lhs, rhs, mc_reference_spmm_bounds, result, diag);
+static mc_status half_bounds(const host_operands *o, const mc_vsparse *a, mc_dense *result, mc_diag *diag) {
+    mc_dense magnitudes = {0};
+    mc_status status = magnitude_sums(o, a, &magnitudes, diag);
+    if (status == MC_OK) status = float_bounds(o, a, result, diag);
     if (status == MC_OK) gemm_bound_halves(&magnitudes, o->problem->k, result);
-    free(a.values);
-    mc_dense_free(&b);
     mc_dense_free(&magnitudes);
     return status;
 }
@@ -98,7 +101,7 @@ static mc_status half_bounds(const host_operands *o, const mc_vsparse *lhs, mc_d
 mc_status gemm_bounds(const host_operands *o, const mc_vsparse *a, mc_dense *result, mc_diag *diag) {
     if (is_byte(a->type)) return byte_bounds(o, a, result, diag);
     if (o->problem->sums == MC_SUMS_F16) return half_bounds(o, a, result, diag);
-    return multiply_by(o, a, o->inputs[b_of(o)], mc_reference_spmm_bounds, result, diag);
+    return float_bounds(o, a, result, diag);
 }
 
 /* -- What becomes of sums ------------------------------------------------------------------------------- */

@@ -138,7 +138,7 @@ static void emit_slice(consumer *w, mc_reg row) {
     const sum_exchange *parts = &w->parts;
     mc_builder *b = w->b;
     mc_label sent = label(b, "SENT");
-    mc_reg(*sums)[WGMMA_SUMS] = w->mma.promoted ? w->mma.totals : w->mma.sums;
+    const warpgroup_block *sums = warpgroup_result(&w->mma);
     exchange_send(parts, sums);
     exchange_take(parts, sums[0], sent);
     mc_reg first = add_s32(b, "slice_first_row", row, parts->row);
@@ -154,7 +154,7 @@ static void emit_result(consumer *w, mc_reg own_row) {
         return;
     }
     for (int block = 0; block < w->mma.blocks; block++)
-        wgmma_store_result(&w->result, warpgroup_result(&w->mma, block), row, block * WARPGROUP_ROWS,
+        wgmma_store_result(&w->result, warpgroup_result(&w->mma)[block], row, block * WARPGROUP_ROWS,
                            w->tiles.column);
 }
 

@@ -47,8 +47,7 @@ static void check_tile(wgmma_plan *plan, mc_complaints *complaints) {
     /* of the registers that sums leave, a thread needs some */
     enum { OTHERS = 60 };
     int share = roles_shares(plan->consumers).consumer, most = share ? share : roles_shares(1).launch;
-    int sums = blocks * plan->tile_n / 2 * (wgmma_is_promoted(plan) ? 2 : 1);
-    if (sums > most - OTHERS)
+    if (wgmma_sum_registers(plan) > most - OTHERS)
         complain(complaints, F_TILE_N, "%d x %d sums a consumer%s: too many for %d registers a thread",
                  blocks * WARPGROUP_ROWS, plan->tile_n, wgmma_is_promoted(plan) ? ", and their totals" : "",
                  most);

@@ -32,8 +32,8 @@ int wgmma_stage_bytes(const wgmma_plan *plan) {
 /* Tiles of 64 columns that are not split stay as they were measured: one to a multiprocessor. */
 bool wgmma_is_narrow(const wgmma_plan *plan) {
     enum { FEW_SUMS = 32, MEASURED = 64 };
-    int sums = wgmma_blocks(plan) * plan->tile_n / 2 * (wgmma_is_promoted(plan) ? 2 : 1);
-    return plan->consumers == 1 && sums <= FEW_SUMS && (wgmma_is_split(plan) || plan->tile_n < MEASURED);
+    return plan->consumers == 1 && wgmma_sum_registers(plan) <= FEW_SUMS &&
+           (wgmma_is_split(plan) || plan->tile_n < MEASURED);
 }
 
 /* -- Split -------------------------------------------------------------------------------------------- */

@@ -53,6 +53,10 @@ static inline bool wgmma_is_promoted(const wgmma_plan *plan) { return plan->prob
 static inline int wgmma_blocks(const wgmma_plan *plan) {
     return plan->tile_m / WARPGROUP_ROWS / (plan->turns ? 1 : plan->consumers);
 }
+/* Registers that a thread has for sums, and, promoted, for their totals. */
+static inline int wgmma_sum_registers(const wgmma_plan *plan) {
+    return wgmma_blocks(plan) * plan->tile_n / 2 * (wgmma_is_promoted(plan) ? 2 : 1);
+}
 /* Whether so few sums are a thread's that two thread blocks find room in a multiprocessor. */
 bool wgmma_is_narrow(const wgmma_plan *plan);
 /* The fewest columns that tensor copies of C take, which is what a tile's are a multiple of. */
