@@ -58,16 +58,16 @@ static int run_ptxas(const char *target, int ptx, const char *out, int *exit_sta
     return error;
 }
 
-static mc_status compile_into(const char *target, int ptx, const char *path, mc_image *image, mc_diag *diag) {
+/* WHY the driver makes no cubin. */
+static mc_status compile_into(const char *target, const char *why, int ptx, const char *path, mc_image *image,
+                              mc_diag *diag) {
     int exit_status = 0;
     char *bytes = NULL;
     int error = run_ptxas(target, ptx, path, &exit_status);
     if (error == ENOENT)
-        return mc_fail(
-            diag, MC_CANNOT,
-            "compile: nothing here makes a cubin for %s: device 0 is no GPU of that kind, and there "
-            "is no ptxas on PATH",
-            target);
+        return mc_fail(diag, MC_CANNOT,
+                       "compile: nothing here makes a cubin for %s: %s, and there is no ptxas on PATH",
+                       target, why);
     if (error != 0) return mc_fail(diag, MC_IO, "ptxas: %s", strerror(error));
     if (exit_status != 0) return mc_fail(diag, MC_CANNOT, "ptxas failed on the kernel for %s", target);
     mc_status status = file_read(path, NULL, &bytes, &image->size, diag);
@@ -76,7 +76,8 @@ static mc_status compile_into(const char *target, int ptx, const char *path, mc_
 }
 
 /* ptxas writes to a file of its own, so that a failure leaves the one that was asked for as it was. */
-static mc_status compile_by_ptxas(const char *target, const char *ptx, mc_image *image, mc_diag *diag) {
+static mc_status compile_by_ptxas(const char *target, const char *why, const char *ptx, mc_image *image,
+                                  mc_diag *diag) {
     const char *folder = getenv("TMPDIR");
     char *path;
     mc_status status = MC_OK;
@@ -85,7 +86,7 @@ static mc_status compile_by_ptxas(const char *target, const char *ptx, mc_image 
     int output = mkstemp(path), input = text_descriptor(ptx);
     if (output < 0) status = mc_fail(diag, MC_IO, "%s: %s", path, strerror(errno));
     else if (input < 0) status = mc_fail(diag, MC_IO, "compile: a file in memory: %s", strerror(errno));
-    else status = compile_into(target, input, path, image, diag);
+    else status = compile_into(target, why, input, path, image, diag);
     if (input >= 0) close(input);
     if (output >= 0) {
         close(output);
@@ -104,8 +105,12 @@ static bool is_gpu_of(mc_device *device, const char *target) {
 
 static mc_status compile(mc_device *device, const mc_kernel *kernel, mc_image *image, mc_diag *diag) {
     const char *target = mc_kernel_contract(kernel)->target, *ptx = mc_kernel_ptx(kernel);
-    if (is_gpu_of(device, target)) return mc_device_compile(device, ptx, image, NULL, diag);
-    return compile_by_ptxas(target, ptx, image, diag);
+    if (!is_gpu_of(device, target))
+        return compile_by_ptxas(target, "device 0 is no GPU of that kind", ptx, image, diag);
+    if (mc_ptx_exchanges_registers(ptx))
+        return compile_by_ptxas(target, "the driver keeps what it makes of setmaxnreg to itself", ptx, image,
+                                diag);
+    return mc_device_compile(device, ptx, image, NULL, diag);
 }
 
 static mc_status write_image(const char *path, const mc_image *image, mc_diag *diag) {

@@ -23,7 +23,7 @@ static mccache_key key_of(const mc_context *context, const char *fields) {
     const unsigned char capability[2] = {(unsigned char)(info->capability / 256),
                                          (unsigned char)(info->capability % 256)};
     const mccache_field list[] = {
-        mccache_text("schema", "kernel 1"),
+        mccache_text("schema", "kernel 2"),
         mccache_text("generator", mc_generator_id()),
         mccache_text("fields", fields), /* the PTX's target is one of them */
         {"device", &kind, sizeof kind},

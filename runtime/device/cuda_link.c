@@ -1,5 +1,7 @@
-/* PTX to a cubin by the driver's linker, whose result can be stored
-   (cuModuleLoadData keeps its own to itself). */
+/* PTX to an image: to a cubin by the driver's linker, whose result can be stored (cuModuleLoadData keeps its
+   own to itself). The linker compiles for other files to call what it makes, so that setmaxnreg has no effect
+   there, and wgmma of large tiles wait for each other (C7504 and C7512 in its log). A kernel with setmaxnreg
+   is therefore loaded as it is: the image is its PTX, and the driver's own cache keeps the machine code. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,17 +36,16 @@ static char *join_log(const jit_log *log) {
     return asprintf(&text, "%s%s%s", log->error, between, log->info) < 0 ? NULL : text;
 }
 
-/* The linker owns the cubin that it makes, until it is destroyed. */
-static mc_status copy_cubin(const void *cubin, size_t size, mc_image *image, mc_diag *diag) {
+static mc_status copy_image(const void *data, size_t size, mc_image *image, mc_diag *diag) {
     image->data = malloc(size > 0 ? size : 1);
     if (image->data == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    memcpy(image->data, cubin, size);
+    memcpy(image->data, data, size);
     image->size = size;
     return MC_OK;
 }
 
 /* For the GPU of the current context, which is the linker's default (CU_JIT_TARGET_FROM_CUCONTEXT).
-   The size of PTX includes its NUL. */
+   The size of PTX includes its NUL. The linker owns the cubin that it makes, until it is destroyed. */
 static mc_status link_ptx(const cuda_driver *driver, cuda_link link, const char *ptx, mc_image *image,
                           mc_diag *diag) {
     void *cubin = NULL;
@@ -52,18 +53,28 @@ static mc_status link_ptx(const cuda_driver *driver, cuda_link link, const char 
     mc_status status = CUDA_CALL(driver, diag, LinkAddData, link, CUDA_JIT_INPUT_PTX, (void *)(uintptr_t)ptx,
                                  strlen(ptx) + 1, "kernel", 0, NULL, NULL);
     if (status == MC_OK) status = CUDA_CALL(driver, diag, LinkComplete, link, &cubin, &size);
-    return status == MC_OK ? copy_cubin(cubin, size, image, diag) : status;
+    return status == MC_OK ? copy_image(cubin, size, image, diag) : status;
 }
 
-static mc_status compile_with(const cuda_driver *driver, jit_log *log, const char *ptx, mc_image *image,
-                              mc_diag *diag) {
+static mc_status compile_linked(const cuda_driver *driver, jit_log *log, const char *ptx, mc_image *image,
+                                mc_diag *diag) {
     cuda_link link;
     mc_status status = CUDA_CALL(driver, diag, LinkCreate, JIT_OPTIONS, log->options, log->values, &link);
     if (status != MC_OK) return status;
     status = link_ptx(driver, link, ptx, image, diag);
     (void)driver->LinkDestroy(link);
-    if (status == MC_DEVICE) jit_log_report(log, status, diag);
     return status;
+}
+
+/* Compiles PTX, and leaves the machine code in the driver's cache, where the next load finds it. */
+static mc_status compile_whole(const cuda_driver *driver, jit_log *log, const char *ptx, mc_image *image,
+                               mc_diag *diag) {
+    cuda_module module;
+    mc_status status =
+        CUDA_CALL(driver, diag, ModuleLoadDataEx, &module, ptx, JIT_OPTIONS, log->options, log->values);
+    if (status != MC_OK) return status;
+    (void)driver->ModuleUnload(module);
+    return copy_image(ptx, strlen(ptx) + 1, image, diag);
 }
 
 mc_status cuda_compile(mc_device *device, const char *ptx, mc_image *image, char **log, mc_diag *diag) {
@@ -72,7 +83,9 @@ mc_status cuda_compile(mc_device *device, const char *ptx, mc_image *image, char
     jit_log *said = malloc(sizeof *said);
     if (said == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     jit_log_begin(said);
-    status = compile_with(cuda_of(device)->driver, said, ptx, image, diag);
+    bool whole = mc_ptx_exchanges_registers(ptx);
+    status = (whole ? compile_whole : compile_linked)(cuda_of(device)->driver, said, ptx, image, diag);
+    if (status == MC_DEVICE) jit_log_report(said, status, diag);
     *log = join_log(said);
     free(said);
     return status;

@@ -120,14 +120,17 @@ MC_API mc_status mc_device_tensor_map(mc_device *device, const mc_tensor *tensor
 
 /* -- Images and modules ------------------------------------------------------------------------------- */
 
-/* Machine code for one kind of GPU (a cubin); for the simulator the PTX itself. */
+/* Machine code for one kind of GPU (a cubin); for the simulator, and of a kernel whose warpgroups exchange
+   registers (setmaxnreg), the PTX itself, whose machine code the driver's cache has. */
 typedef struct mc_image {
     void *data; /* malloc'ed */
     size_t size;
 } mc_image;
 
 MC_API void mc_image_free(mc_image *image);
-/* PTX to an image, by the driver's linker. Thread-safe: several threads may compile for one device. *LOG,
+/* Whether PTX has setmaxnreg. */
+MC_API bool mc_ptx_exchanges_registers(const char *ptx);
+/* PTX to an image, by the driver. Thread-safe: several threads may compile for one device. *LOG,
    where LOG is not NULL, is what the compiler said, "" where it said nothing, also on failure (NULL: out of
    memory); the caller frees. */
 MC_API mc_status mc_device_compile(mc_device *device, const char *ptx, mc_image *image, char **log,

@@ -20,6 +20,8 @@ expect 1 'nothing here makes a cubin for sm_80: device 0 is no GPU of that kind,
     "$mcrun" compile spmm_l8r8 --arch sm_80 -o k.cubin
 LD_LIBRARY_PATH='' expect 1 'no ptxas on PATH' "$mcrun" compile spmm_l8r8 -o k.cubin
 check 'a failure changed the output' cmp before k.cubin
+expect 1 'sm_90a: the driver keeps what it makes of setmaxnreg to itself, and there is no ptxas on PATH' \
+    "$mcrun" compile gemm_f16 -o k.cubin
 
 # -- ptxas ----------------------------------------------------------------------------------------------------------
 cat >bin/ptxas <<'S'
@@ -36,6 +38,8 @@ check 'ptxas got another target' grep -q '^-arch=sm_80$' k.cubin
 check 'ptxas got other PTX' cmp <(tail -n +2 k.cubin) <("$3" --arch sm_80 spmm_l8r8)
 expect 0 '' "$mcrun" compile spmm_l8r8 --arch sm_90 -o k.cubin
 check 'ptxas although the GPU is for sm_90' test "$(grep -ac "^-arch" k.cubin)" = 0
+expect 0 '' "$mcrun" compile gemm_f16 -o k.cubin
+check 'setmaxnreg by the linker' grep -q '^-arch=sm_90a$' k.cubin
 LD_LIBRARY_PATH='' expect 0 'for sm_80' "$mcrun" compile spmm_l8r8 -o k.cubin
 expect 0 '' "$mcrun" compile spmm_l8r8 --arch sm_80 --set tile_n=32 --variant 3 -o k.cubin
 check 'settings are lost' grep -q 'tile_n=32' k.cubin

@@ -123,6 +123,29 @@ static void test_compile(void) {
     CHECK(fake->alive == 0, "%d", fake->alive);
 }
 
+/* What the driver makes of setmaxnreg stays in its cache: by the linker that would have no effect. */
+static void test_compile_whole(void) {
+    static const char ptx[] = ".version 8.2\nsetmaxnreg.inc.sync.aligned.u32 232;";
+    mc_device *device = open_device("cuda:0");
+    mc_image image;
+    char *log;
+    expect(mc_device_compile(device, ptx, &image, &log, diag), MC_OK, "");
+    expect_log("cuCtxSetCurrent 0\ncuModuleLoadDataEx \".version 8.2\nsetmaxn\"\ncuModuleUnload\n");
+    CHECK(image.size == sizeof ptx && memcmp(image.data, ptx, sizeof ptx) == 0, "%zu", image.size);
+    free(log);
+    mc_image_free(&image);
+    fake->jit_error = "ptxas fatal, line 2; syntax error\n";
+    CHECK(mc_device_compile(device, ptx, &image, &log, diag) == MC_DEVICE && image.data == NULL);
+    CHECK(strcmp(message(), "cuModuleLoadDataEx: CUDA_ERROR_INVALID_PTX: meaning of the error\n"
+                            "ptxas fatal, line 2; syntax error") == 0,
+          "%s", message());
+    CHECK(strcmp(log, fake->jit_error) == 0, "%s", log);
+    free(log);
+    fake->jit_error = NULL;
+    mc_device_close(device);
+    CHECK(fake->alive == 0, "%d", fake->alive);
+}
+
 static void test_compile_errors(void) {
     mc_device *device = open_device("cuda:0");
     mc_image image;
@@ -386,6 +409,7 @@ int main(int argc, char **argv) {
         test_enter();
         test_open_in();
         test_compile();
+        test_compile_whole();
         test_compile_errors();
         test_put();
         test_write();
