@@ -76,12 +76,14 @@ static mc_reg without_nans(chooser *c, mc_reg magnitude) {
     return or_b32(b, "number", magnitude, mul_s32(b, "low_bits", nan, I(NAN_BITS)));
 }
 
-/* -128 has the magnitude 128, which is an unsigned byte. */
+/* -128 has the magnitude 128, which is an unsigned byte. Lanes of SIGN are 0 or 255: it is 255 times the ones
+   that are to be added, and 255 times -0x01010101 is 1 (modulo 2^32). A mad is none of the ALU's, which is
+   what is short here. */
 static mc_reg absolute(chooser *c, mc_reg element) {
     mc_builder *b = c->b;
     mc_reg sign = prmt(b, "sign", element, element, H(c->spread));
-    mc_reg one = and_b32(b, "sign_one", sign, H(lanes_of(c->plan, 1)));
-    return add_s32(b, "magnitude", xor_b32(b, "turned", element, sign), one);
+    mc_reg turned = xor_b32(b, "turned", element, sign);
+    return mad_s32(b, "magnitude", sign, H(-lanes_of(c->plan, 1)), turned);
 }
 
 static mc_reg magnitude_of(chooser *c, mc_reg element) {
@@ -103,32 +105,36 @@ static mc_reg is_nonzero(chooser *c, mc_reg element) {
 /* -- Comparisons ---------------------------------------------------------------------------------------- */
 
 /* Magnitudes, as comparisons want them: with the greatest bit set, so that lanes do not borrow from one
-   another, and without it. */
+   another, and what is subtracted from these: unsigned elements without that bit. */
 typedef struct compared {
-    mc_reg whole[MEMBERS], set[MEMBERS], clear[MEMBERS];
+    mc_reg whole[MEMBERS], set[MEMBERS], less[MEMBERS];
 } compared;
 
 static compared compare_ready(chooser *c) {
     mc_builder *b = c->b;
+    const compress24_kind kind = c->plan->element.kind;
     compared m;
     for (int i = 0; i < MEMBERS; i++) {
         const char *outer = begin_member(c, i);
-        m.whole[i] = m.clear[i] = magnitude_of(c, c->element[i]);
+        m.whole[i] = m.less[i] = magnitude_of(c, c->element[i]);
         if (i < MEMBERS - 1) m.set[i] = or_b32(b, "set", m.whole[i], H(c->high));
-        if (i > 0 && has_high(c)) m.clear[i] = and_b32(b, "clear", m.whole[i], H(c->below));
+        if (i > 0 && kind == COMPRESS24_UNSIGNED) m.less[i] = and_b32(b, "clear", m.whole[i], H(c->below));
         b->prefix = outer;
     }
     return m;
 }
 
-/* Whether member I is not less than member J. Where magnitudes have the greatest bit, it decides. */
+/* Whether member I is not less than member J. Of unsigned elements the greatest bit decides. The only signed
+   magnitude that has it is 128, which is not less than any; subtracted from what has the bit it leaves less
+   than 128. */
 static mc_reg at_least(chooser *c, const compared *m, int i, int j) {
     mc_builder *b = c->b;
     const int pair = 10 * i + j;
-    mc_reg below = sub_s32(b, name_nth("below", pair).text, m->set[i], m->clear[j]);
+    const made_name name = name_nth("at_least", pair);
+    mc_reg below = sub_s32(b, name_nth("below", pair).text, m->set[i], m->less[j]);
     if (!has_high(c)) return below;
-    return lop3(b, name_nth("at_least", pair).text, m->whole[i], m->whole[j], below,
-                H(MOST(FIRST, NOT_OF(SECOND), THIRD)));
+    if (c->plan->element.kind == COMPRESS24_SIGNED) return or_b32(b, name.text, m->whole[i], below);
+    return lop3(b, name.text, m->whole[i], m->whole[j], below, H(MOST(FIRST, NOT_OF(SECOND), THIRD)));
 }
 
 /* A member is kept if it wins against two of the three others; the earlier one wins where both are alike. */
