@@ -54,6 +54,13 @@ expect 1 '1 group has more than 2 of 4' plan --op gemm24 full.smtx --lhs f16 --r
 expect 0 'gemm tf32 x tf32 -> f32' plan --op gemm some.smtx --lhs tf32 --rhs tf32 --out f32
 expect 0 'gemm s8 x s8 -> s8' plan --op gemm some.smtx --lhs s8 --rhs s8 --out s8 --set scale=row --n 9
 expect 0 'gemm f16 x f16 -> s4' plan --op gemm some.smtx --lhs f16 --rhs f16 --out s4 --set scale=row --set layout=rows --n 10
+expect 0 'gemm s4 x u4 -> s32' plan --op gemm some.smtx --lhs s4 --rhs u4 --out s32 --n 7
+expect 0 'gemm u4 x s4 -> u4' plan --op gemm some.smtx --lhs u4 --rhs s4 --out u4 --set scale=row --n 10
+expect 2 'mma does not multiply "s4" by "s8"' plan --op gemm some.smtx --lhs s4 --rhs s8 --out s32
+expect 2 'rhs = "u4" wants "columns"' plan --op gemm some.smtx --lhs s4 --rhs u4 --out s32 --set layout=rows
+expect 1 'B of u4 lies by rows' plan --op gemm some.smtx --lhs s4 --rhs u4 --out s32 --b-layout rows
+expect 1 'A of s4 lies by columns' plan --op gemm some.smtx --lhs s4 --rhs u4 --out s32 --a-major column
+expect 0 'exact' dense gemm_s4_mma --m 5 --n 9 --k 17 --set copy=1
 expect 0 'sums=promoted' plan --op gemm some.smtx --lhs e4m3 --rhs e4m3 --set sums=promoted --set lda=16 --set ldb=16
 expect 0 'sums=promoted' plan --op gemm24 some.smtx --lhs e5m2 --rhs e4m3 --out bf16 --set sums=promoted --set ldb=16 --n 10
 expect 0 'sums=f16' plan --op gemm24 some.smtx --lhs f16 --rhs f16 --set sums=f16

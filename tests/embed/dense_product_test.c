@@ -60,11 +60,17 @@ static void compare(const mc_plan_config *p, mc_address c, int64_t ld) {
     mc_dense_free(&got);
 }
 
+/* The leading dimension where none is named. */
+static int64_t even_of(mc_type type, int64_t length) {
+    return mc_type_bytes(type) == 0 ? length + length % 2 : length;
+}
+
 static void execute(const mc_plan *plan, const mc_plan_config *p) {
     bool turned = p->a_major == MC_MAJOR_COLUMN;
-    int64_t a_row = turned ? p->m : p->k, lda = p->lda ? p->lda : a_row;
+    int64_t a_row = turned ? p->m : p->k, lda = p->lda ? p->lda : even_of(p->a, a_row);
     bool by_rows = p->b_layout == MC_LAYOUT_ROWS;
-    int64_t b_row = by_rows ? p->n : p->k, ldb = p->ldb ? p->ldb : b_row, ldc = p->ldc ? p->ldc : p->n;
+    int64_t b_row = by_rows ? p->n : p->k, ldb = p->ldb ? p->ldb : even_of(p->b, b_row),
+            ldc = p->ldc ? p->ldc : p->n;
     mc_address a = put(p->a, turned ? p->k : p->m, a_row, lda, A_SALT),
                b = put(p->b, by_rows ? p->k : p->n, b_row, ldb, B_SALT), c = put(p->c, p->m, p->n, ldc, 0),
                r = put(MC_F32, p->m, p->n, p->n, R_SALT);
@@ -184,12 +190,29 @@ int main(void) {
     p = problem_of(MC_S8, MC_S32, 64, 64, 64);
     p.align = 1;
     try_plan(p, "copy=1");
+    try_plan(problem_of(MC_S4, MC_S32, 70, 36, 256), "ldb=256"); /* rows are whole 16 bytes */
+    p = problem_of(MC_S4, MC_S32, 70, 35, 129);
+    try_plan(p, "copy=1");
+    p.lda = p.ldb = 160, p.n = 40;
+    try_plan(p, "lda=160 ldb=160");
+    p.align = 4, p.n = 33;
+    try_plan(p, "copy=4");
+    p = problem_of(MC_S4, MC_S32, 9, 130, 7), p.lda = 24, p.ldb = 8, p.shapes = MC_SHAPES_OPEN;
+    try_plan(p, "k=open");
     try_early();
     p = problem_of(MC_F16, MC_F16, 64, 64, 64);
     p.sums = MC_SUMS_PROMOTED;
     refuse(p, MC_USAGE, "sums are promoted of floats of 8 bits, not of f16 by f16");
     p.sums = (mc_sum_mode)3;
     refuse(p, MC_USAGE, "sums is 3, must be one of its 3 choices");
+    p = problem_of(MC_S4, MC_S32, 64, 64, 64), p.b = MC_S8;
+    refuse(p, MC_CANNOT, "a is s4, b is s8: 4 bits are multiplied by 4 bits");
+    p = problem_of(MC_S4, MC_S32, 64, 64, 64), p.b_layout = MC_LAYOUT_ROWS;
+    refuse(p, MC_CANNOT, "B of s4 lies by rows: two of its elements share a byte");
+    p.b_layout = MC_LAYOUT_COLUMNS, p.a_major = MC_MAJOR_COLUMN;
+    refuse(p, MC_CANNOT, "A of s4 lies by columns: two of its elements share a byte");
+    p.a_major = MC_MAJOR_ROW, p.lda = 65;
+    refuse(p, MC_CANNOT, "even");
     refuse(problem_of(MC_F16, MC_S64, 64, 64, 64), MC_CANNOT, "c is s64, a gemm of floats gives");
     refuse(problem_of(MC_F16, MC_F16, 64, 64, 0), MC_CANNOT, "k is 0");
     mc_context_destroy(context);

@@ -469,7 +469,7 @@ gemm_split_list() {
 # The same by mma.sync: of each arch another part of the variants, types and outputs, at rows that begin anywhere.
 gemm_mma_list() {
     local arch i all copy first=0 types=("bf16 bf16" "s8 u8" "tf32 tf32" "f16 f16" "u8 u8" "e4m3 e5m2" "e5m2 e4m3") outs=(f16 f32 bf16) stores=(pairs single)
-    local copies=(16 4 8 1) parts=("64 64" "64 32" "32 64" "32 32") spans=(128 64)
+    local copies=(16 4 8 1) parts=("64 64" "64 32" "32 64" "32 32") spans=(128 64) fours=("s4 s4" "s4 u4" "u4 s4" "u4 u4")
     for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
         all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
         for ((i = first; i < all; i += 29)); do echo "$arch $i open"; done
@@ -489,6 +489,14 @@ gemm_mma_list() {
             echo "$arch 0 added$i $(added "$i")"
         done
         echo "$arch 0 pairs $(in_pairs $first)"
+        for i in 0 1 2 3; do
+            # shellcheck disable=SC2086
+            set -- ${fours[(i + first) % 4]} ${parts[i]}
+            [[ $arch != sm_8? && "$3 $4" = "64 64" ]] && set -- "$1" "$2" 32 32 # which are refused where ptxas makes others of an mma
+            echo "$arch 0 fours$i --set lhs=$1 --set rhs=$2 --set out=s32 --set warp_m=$3 --set warp_n=$4 --set span=${spans[i % 2]} --set copy=${copies[(i + first) % 4]} --set store=${stores[i % 2]}"
+        done
+        echo "$arch 0 fours-scaled --set lhs=s4 --set rhs=u4 --set scale=row --set bias=column --set act=gelu"
+        echo "$arch 0 fours-odd --set lhs=u4 --set rhs=s4 --set out=s32 --set k=4607 --set lda=4608 --set copy=4"
         echo "$arch $first batch --set batch=on"
         echo "$arch 0 batch-added --set batch=on $(added $first) --set copy=${copies[first % 4]}"
         for i in 0 1 2 3; do

@@ -27,6 +27,7 @@ void product_batches(bench *t);
 /* The parts of product_mma.c. */
 void product_mma_types(bench *t);
 void product_mma_words(bench *t);
+void product_mma_fours(bench *t);
 void product_mma_tiles(bench *t);
 void product_mma_rows(bench *t);
 void product_mma_outputs(bench *t);

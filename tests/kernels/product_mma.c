@@ -24,6 +24,51 @@ void product_mma_types(bench *t) {
     }
 }
 
+/* Integers of 4 bits, which others than sm_80 to sm_89 emulate. Of an odd k the last byte of a row has half an element
+ * too much, which is none of the matrix's. */
+void product_mma_fours(bench *t) {
+    static const char *const archs[] = {"sm_80", "sm_86", "sm_89", "sm_90"};
+    static const choice tall[] = {{"lhs", {"s4"}},    {"rhs", {"s4"}},     {"arch", {"sm_80"}},
+                                  {"out", {"s32"}},   {"tile_m", {"256"}}, {"tile_n", {"32", "64"}},
+                                  {"warp_m", {"64"}}, {"warp_n", {"32"}},  {"stages", {"2", "3"}},
+                                  {"span", {"64"}},   {"copy", {"16"}},    {"store", {"single"}}},
+                        outputs[] = {{"lhs", {"s4", "u4"}},
+                                     {"rhs", {"u4", "s4"}},
+                                     {"out", {"f16", "s8", "u4", "e4m3", "s4", "f32", "bf16"}},
+                                     {"scale", {"row", "column", "tensor"}},
+                                     {"bias", {"none", "row", "column"}},
+                                     {"act", {"none", "relu", "gelu"}},
+                                     {"b_scale", {"none", "column"}},
+                                     {"residual", {"none", "f16", "f32"}},
+                                     {"arch", {"sm_89"}},
+                                     {"tile_m", {"64"}},
+                                     {"tile_n", {"64"}},
+                                     {"warp_m", {"32"}},
+                                     {"warp_n", {"32"}}},
+                        batches[] = {{"batch", {"on"}},     {"lhs", {"s4"}},       {"rhs", {"u4"}},
+                                     {"out", {"s32"}},      {"tile_m", {"64"}},    {"tile_n", {"64"}},
+                                     {"copy", {"16", "1"}}, {"store", {"single"}}, {"warp_n", {"32"}}};
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
+        const choice all[] = {
+            {"arch", {archs[i]}},
+            {"lhs", {i % 2 ? "s4" : "u4"}},
+            {"rhs", {i / 2 ? "s4" : "u4"}},
+            {"out", {"s32"}},
+            {"copy", {"16", "4", "1", "8"}},
+            {"span", {"64", "128"}},
+            {"store", {"single", "pairs"}},
+            {"tile_m", {"64", "128"}},
+            {"tile_n", {"64"}},
+            {"warp_m", {"32", "64"}},
+            {"warp_n", {"32", i == 3 ? NULL : "64"}}, /* which would spill where mma are emulated */
+            {"stages", {"2", "3", "4"}}};
+        TRY(t, 23, all);
+    }
+    TRY(t, 1, tall);
+    TRY(t, 37, outputs);
+    TRY(t, 1, batches);
+}
+
 /* f32 that are rounded, or cut off; both layouts. */
 void product_mma_words(bench *t) {
     static const char *const words[] = {"tf32", "tf32rz"};

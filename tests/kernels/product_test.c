@@ -299,7 +299,7 @@ static bool is_mixed(const mc_setting *settings, size_t count) {
     for (size_t i = 0; i < count; i++)
         for (int side = 0; side < 2; side++)
             if (strcmp(settings[i].field, side ? "rhs" : "lhs") == 0)
-                integer[side] = settings[i].value[1] == '8';
+                integer[side] = settings[i].value[1] == '8' || settings[i].value[1] == '4';
     return integer[0] != integer[1];
 }
 
@@ -341,6 +341,7 @@ static const struct {
              {"mma_sums", product_mma_sums},
              {"mma_types", product_mma_types},
              {"mma_words", product_mma_words},
+             {"mma_fours", product_mma_fours},
              {"mma_tiles", product_mma_tiles},
              {"mma_rows", product_mma_rows},
              {"mma_outputs", product_mma_outputs},

@@ -60,13 +60,24 @@ static void count_left(const mma_kernel *g, mma_copier *c, mc_reg line, mc_reg e
     mc_builder *b = g->b;
     bool mn = c->tile->mn_major;
     mc_reg others = c->name[0] == 'a' ? g->m : g->n;
-    mc_reg lines = sub_s32(b, "lines_there", mn ? g->k : others, line);
-    mc_reg elements = sub_s32(b, "elements_there", mn ? others : g->k, element);
+    mc_reg lines = sub_s32(b, "lines_there", mn ? g->k_held : others, line);
+    mc_reg elements = sub_s32(b, "elements_there", mn ? others : g->k_held, element);
     c->lines_left = mn ? carried(b, "lines_left", lines) : lines;
     c->left = mn ? elements : carried(b, "left", elements);
 }
 
 static bool divides(int64_t fixed, int size) { return fixed != MC_OPEN && fixed % size == 0; }
+
+/* The side's leading dimension, as mma_held counts. */
+static mc_operand leading(const mma_kernel *g, bool is_b) {
+    const gemm_problem *p = &g->plan->problem;
+    int64_t fixed = is_b ? p->ldb : p->lda;
+    int held = mma_held(g->plan);
+    mc_reg none = {0};
+    if (fixed != MC_OPEN) return dim_operand(fixed / held, none);
+    mc_reg ld = ld_param_s32(g->b, "ld", NAME(is_b ? "ldb" : "lda"));
+    return dim_operand(MC_OPEN, held > 1 ? shr_u32(g->b, "ld_bytes", ld, I(log2_of(held))) : ld);
+}
 
 static void begin_side(mma_feed *f, bool is_b) {
     const mma_kernel *g = f->g;
@@ -78,9 +89,7 @@ static void begin_side(mma_feed *f, bool is_b) {
     c->share = mma_share_of(g->plan, c->tile), c->key = mma_key_of(c->tile);
     c->at = is_b ? tile_bytes(&g->lhs) : 0;
     c->all_lines = c->tile->mn_major || divides(is_b ? p->n : p->m, c->tile->rows);
-    int64_t fixed = is_b ? p->ldb : p->lda;
-    mc_operand ld = dim_operand(fixed, fixed == MC_OPEN ? ld_param_s32(b, "ld", NAME(is_b ? "ldb" : "lda"))
-                                                        : (mc_reg){0});
+    mc_operand ld = leading(g, is_b);
     const thread_piece piece = piece_of(g, c);
     mc_reg first = is_b ? g->column : g->row;
     mc_reg line = c->tile->mn_major ? piece.line : add_s32(b, "memory_line", first, piece.line);
@@ -90,7 +99,7 @@ static void begin_side(mma_feed *f, bool is_b) {
     count_left(g, c, line, element);
     c->target = b32(b, "target"), c->part = b32(b, "target_part"), c->inside = pred(b, "inside");
     c->next = b64(b, "next"), c->size = b32(b, "size");
-    mma_declare_lines(b, c, mma_by_element(g->plan));
+    mma_declare_lines(b, c, g->plan);
     b->prefix = NULL;
 }
 
@@ -150,7 +159,7 @@ static bool by_line(const mma_feed *f) { return f->g->plan->copy != COPY_WIDEST;
 /* Whether all of the next stage is there. */
 static void look_ahead(const mma_feed *f) {
     mc_builder *b = f->g->b;
-    int k = f->g->rhs.k;
+    int k = mma_stage_k(f->g->plan);
     if (f->whole_columns.id) EMIT(b, setp_ge_and, f->whole, f->left, I(k), f->whole_columns);
     else EMIT(b, setp_ge, f->whole, f->left, I(k));
 }
@@ -175,7 +184,6 @@ static void copy_all_whole(const mma_feed *f, int part, int parts) {
 static void end_stage(const mma_feed *f) {
     mc_builder *b = f->g->b;
     const mma_plan *plan = f->g->plan;
-    int k = f->g->rhs.k;
     if (is_async(plan)) EMIT_BARE(b, cp_async_commit);
     note(b, "on to the next stage, which lies where the first one does behind the last");
     for (int side = mma_first_side(f); side < MMA_SIDES; side++) {
@@ -186,7 +194,7 @@ static void end_stage(const mma_feed *f) {
         EMIT(b, add_s32, shrinks, shrinks, I(-c->tile->k));
     }
     if (plan->problem.sparse) mma_next_packed(f);
-    EMIT(b, add_s32, f->left, f->left, I(-k));
+    EMIT(b, add_s32, f->left, f->left, I(-mma_stage_k(plan)));
     EMIT(b, add_s32, f->fill, f->fill, I(mma_stage_bytes(plan)));
     EMIT(b, setp_eq, f->wraps, f->fill, I(mma_shared_bytes(plan)));
     EMIT_IF(b, f->wraps, mov_b32, f->fill, I(0));

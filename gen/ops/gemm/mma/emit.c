@@ -43,7 +43,8 @@ void mma_emit(const void *data, mc_builder *b) {
     mma_feed feed;
     mma_sums sums;
     mc_label end = label(b, "END");
-    b->spare = SPARE + (plan->form.emulated ? EMULATION : 0);
+    b->spare = SPARE;
+    if (plan->form.emulated) b->spare += plan->form.two_in_byte ? MMA_EMULATION4 : EMULATION;
     shared_dynamic(b, "room", TILE_ALIGN);
     heading(b, "The thread block's tile of C, and the warp's part of it");
     if (p->batch) batch_begin(b, batch.arrays, batch.count);
@@ -52,8 +53,9 @@ void mma_emit(const void *data, mc_builder *b) {
     g.k = load_size(b, "k_size", "k", p->k);
     take_tile(&g, end);
     take_part(&g);
-    mc_reg k_end = add_s32(b, "k_end", g.k, I(g.rhs.k - 1));
-    g.k_stages = shr_u32(b, "k_stages", k_end, I(log2_of(g.rhs.k)));
+    mc_reg k_end = add_s32(b, "k_end", g.k, I(mma_stage_k(plan) - 1));
+    g.k_stages = shr_u32(b, "k_stages", k_end, I(log2_of(mma_stage_k(plan))));
+    g.k_held = plan->form.two_in_byte ? shr_u32(b, "k_bytes", add_s32(b, "k_even", g.k, I(1)), I(1)) : g.k;
     g.shared = mov_shared(b, "stages", NAME("room"));
     heading(b, "Copies: %d stages of %d bytes", plan->stages, mma_stage_bytes(plan));
     mma_begin_feed(&feed, &g);

@@ -46,7 +46,8 @@ static double stage_of(const mma_plan *plan, const mc_gpu *gpu, const gemm_costs
 static double megabytes(const mma_plan *plan, const mc_problem *p) {
     double m = (double)p->m, n = (double)p->n, k = (double)p->k;
     double pair = (double)out_bytes(plan->problem.output.element, 2);
-    return gemm_products(p) * ((m + n) * k * plan->form.bytes + m * n * pair / 2) / (THOUSAND * THOUSAND);
+    double element = plan->form.bytes / (double)mma_held(plan);
+    return gemm_products(p) * ((m + n) * k * element + m * n * pair / 2) / (THOUSAND * THOUSAND);
 }
 
 /* A round of tiles, HELD a multiprocessor, of STAGES stages: two of three tiles are stored while others are
@@ -64,12 +65,12 @@ double gemm_mma_estimate(const void *data, const mc_gpu *gpu, const mc_problem *
     if (!model_fits(p->m, problem->m) || !model_fits(p->n, problem->n) || !model_fits(p->k, problem->k))
         return INFINITY;
     model_take_costs(&gemm_cost_table, gpu, &c);
-    shared_tile rhs = mma_rhs(plan);
     double tiles = gemm_products(problem) * ceil((double)problem->m / plan->tile_m) *
                    ceil((double)problem->n / plan->tile_n);
     double held = held_by(plan, gpu), whole = floor(tiles / (held * gpu->multiprocessors));
     double rest = ceil((tiles - whole * held * gpu->multiprocessors) / gpu->multiprocessors);
-    double stages = ceil((double)problem->k / rhs.k), busy = whole * round_of(plan, gpu, &c, held, stages);
+    double stages = ceil((double)problem->k / mma_stage_k(plan)),
+           busy = whole * round_of(plan, gpu, &c, held, stages);
     if (rest > 0) busy += round_of(plan, gpu, &c, rest, stages);
     return c.launch + model_most(busy, problem->cold ? megabytes(plan, problem) * c.memory : 0);
 }

@@ -29,15 +29,17 @@ enum {
     MMA_MOST_ROWS = 4,    /* mma one below the other that a warp has */
     MMA_MOST_COLUMNS = 8, /* and side by side */
     MMA_MOST_WARPS = 16,
+    MMA_EMULATION4 = 32, /* registers that ptxas takes where it makes others of an mma of 4 bits */
 };
 
 /* Which instruction multiplies. */
 typedef struct mma_form {
     mc_opcode mma;
-    int bytes;     /* of an element */
-    bool rounded;  /* elements are f32, and are rounded to tf32 first */
-    bool halves;   /* sums are f16, two in a register */
-    bool emulated; /* ptxas makes other instructions of it, which want registers */
+    int bytes;        /* of an element; of 4 bits, of two that share a byte */
+    bool two_in_byte; /* elements have 4 bits */
+    bool rounded;     /* elements are f32, and are rounded to tf32 first */
+    bool halves;      /* sums are f16, two in a register */
+    bool emulated;    /* ptxas makes other instructions of it, which want registers */
 } mma_form;
 
 typedef struct mma_plan {
@@ -59,6 +61,9 @@ static inline int mma_column_tiles(const mma_plan *plan) { return plan->warp_n /
 static inline int mma_b_regs(const mma_plan *plan) { return (plan->problem.sparse ? 2 : 1) * MMA_B_REGS; }
 static inline int mma_sum_regs(const mma_plan *plan) { return MMA_SUMS / (plan->form.halves ? 2 : 1); }
 static inline int mma_steps(const mma_plan *plan) { return plan->span / MMA_K_BYTES; }
+/* Elements that lie in `form.bytes`. A side's lines are copied and multiplied by these: of 4 bits two
+   neighbours along k count as one element of a byte. */
+static inline int mma_held(const mma_plan *plan) { return plan->form.two_in_byte ? 2 : 1; }
 /* Whether elements are copied one by one. */
 static inline bool mma_by_element(const mma_plan *plan) { return plan->copy == 1; }
 
@@ -67,6 +72,8 @@ static inline bool mma_by_element(const mma_plan *plan) { return plan->copy == 1
 shared_tile mma_lhs(const mma_plan *plan);
 shared_tile mma_rhs(const mma_plan *plan);
 int mma_stage_bytes(const mma_plan *plan);
+/* Elements of k of a stage. */
+int mma_stage_k(const mma_plan *plan);
 int mma_shared_bytes(const mma_plan *plan);
 /* Bytes of metadata of a stage; 0: A is not sparse. */
 int mma_metadata_bytes(const mma_plan *plan);
@@ -96,6 +103,7 @@ typedef struct mma_kernel {
     thread_place place;
     mc_reg shared;                /* where stage 0 lies */
     mc_reg m, n, k, k_stages;     /* of C and A; how many stages k takes */
+    mc_reg k_held;                /* k by what mma_held counts */
     mc_reg row, column;           /* the tile's first in C */
     mc_reg warp_row, warp_column; /* the warp's first in the tile */
 } mma_kernel;
@@ -111,6 +119,8 @@ enum { MMA_SIDES = 2, MMA_MOST_ELEMENTS = 32, MMA_MOST_ATOMS = 4 };
 typedef struct mma_lines {
     mc_reg lines, turns, again, line, bytes, line_bytes;
     mc_reg elements[MMA_MOST_ELEMENTS], there;
+    mc_reg last, half, odd, ends; /* of 4 bits: of the thread's piece the byte that k ends in; that byte;
+                                     whether k is odd and ends in the stage, and in the piece */
 } mma_lines;
 
 /* A thread's copies of one side. Lines are those of memory: rows of A; columns of B, or its rows. */
@@ -121,7 +131,7 @@ typedef struct mma_copier {
     int at; /* where the side lies in a stage */
     mma_key key;
     mc_reg lines_left;  /* lines from the thread's first one to the matrix's end */
-    mc_reg left;        /* elements from its piece to the line's end */
+    mc_reg left;        /* elements from its piece to the line's end, as mma_held counts */
     mc_reg from, to;    /* its first piece: in memory, and in stage 0 */
     mc_reg step, stage; /* bytes from one of its lines to the next; from a stage to the next */
     bool all_lines;     /* all lines that a whole stage has are the matrix's */
@@ -142,7 +152,7 @@ typedef struct mma_feed {
     const mma_kernel *g;
     mma_copier sides[MMA_SIDES];
     mma_packed packed; /* a sparse A, which is not among the sides then */
-    mc_reg left;       /* of k, from the stage on that is copied next; 0 and less: there is none */
+    mc_reg left;       /* elements of k, from the stage on that is copied next; 0 and less: there is none */
     mc_reg fill;       /* bytes from stage 0 to where it goes */
     mc_reg wraps;
     mc_reg whole, edge;   /* whether all of it is copied at once; whether it is copied by the line */
@@ -166,7 +176,7 @@ void mma_await(const mma_feed *f, int pending);
 
 /* -- lines.c -------------------------------------------------------------------------------------------- */
 
-void mma_declare_lines(mc_builder *b, mma_copier *c, bool elements);
+void mma_declare_lines(mc_builder *b, mma_copier *c, const mma_plan *plan);
 /* Copies the next stage line by line, or element by element. FIRST: before the loop. */
 void mma_copy_lines(const mma_feed *f, bool first);
 

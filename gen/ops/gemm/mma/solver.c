@@ -9,21 +9,33 @@
 
 /* -- Checks ------------------------------------------------------------------------------------------- */
 
-static bool is_byte(const gemm_side *side) { return side->integer && side_value_bits(side->type) == 8; }
+/* Whether both sides are integers of BITS bits. */
+static bool are_integers(const gemm_problem *p, int bits) {
+    return p->lhs.integer && side_value_bits(p->lhs.type) == bits && p->rhs.integer &&
+           side_value_bits(p->rhs.type) == bits;
+}
 
 /* How the pairs of real/mma.h call it: tf32rz is tf32 without the rounding. */
 static const char *paired(const gemm_side *side) {
     return strcmp(side->name, "tf32rz") == 0 ? "tf32" : side->name;
 }
 
+/* Of integers. */
+static bool find_integers(const gemm_problem *p, const mc_arch *arch, mma_form *form) {
+    const digit_side *sides = digit_sides;
+    bool a_signed = sides[p->lhs.type].is_signed, b_signed = sides[p->rhs.type].is_signed;
+    if (are_integers(p, 8)) *form = (mma_form){.mma = mma_int8(a_signed, b_signed), .bytes = 1};
+    else if (are_integers(p, NIBBLE_BITS) && !p->sparse)
+        *form = (mma_form){.mma = mma_int4(2 * MMA_K_BYTES, a_signed, b_signed),
+                           .bytes = 1,
+                           .two_in_byte = true,
+                           .emulated = !arch->int4};
+    else return false;
+    return true;
+}
+
 /* Of values that are multiplied as they are stored; false: there is none for GPUs of capability SM. */
-static bool find_form(const gemm_problem *p, int sm, mma_form *form) {
-    if (is_byte(&p->lhs) && is_byte(&p->rhs)) {
-        const digit_side *sides = digit_sides;
-        bool a_signed = sides[p->lhs.type].is_signed, b_signed = sides[p->rhs.type].is_signed;
-        *form = (mma_form){.mma = mma_int8(a_signed, b_signed), .bytes = 1};
-        return true;
-    }
+static bool find_floats(const gemm_problem *p, int sm, mma_form *form) {
     const char *lhs = paired(&p->lhs), *rhs = paired(&p->rhs);
     const real_pair *pair = real_pair_of(lhs, rhs, sm);
     if (!pair || (lhs == p->lhs.name) != (rhs == p->rhs.name)) return false;
@@ -38,8 +50,9 @@ static bool find_form(const gemm_problem *p, int sm, mma_form *form) {
 /* Leaves a form in any case, so that the rest of the plan can be made. */
 static void check_form(const gemm_problem *p, const mc_arch *arch, mma_form *form,
                        mc_complaints *complaints) {
-    if (find_form(p, arch->sm, form)) return;
-    if (find_form(p, REAL_ADA, form))
+    if (p->lhs.integer && p->rhs.integer ? find_integers(p, arch, form) : find_floats(p, arch->sm, form))
+        return;
+    if (find_floats(p, REAL_ADA, form))
         complain(complaints, F_LHS, "\"%s\" by \"%s\" wants sm_%d or later", p->lhs.name, p->rhs.name,
                  REAL_ADA);
     else complain(complaints, F_LHS, "mma does not multiply \"%s\" by \"%s\"", p->lhs.name, p->rhs.name);
@@ -98,6 +111,7 @@ static void check_registers(const mma_plan *plan, mc_complaints *complaints) {
         b_regs = mma_b_regs(plan) / MMA_B_REGS;
     int operands = (plan->warp_m + b_regs * plan->warp_n) / 2;
     if (plan->problem.sparse) operands += 2 * mma_row_tiles(plan) * packed24_words(plan->form.bytes);
+    if (plan->form.two_in_byte && plan->form.emulated) operands += MMA_EMULATION4;
     int warps = mma_warps(plan), most = warps ? SM_REGISTERS / mma_threads(plan) : MOST;
     if (sums + operands + OTHERS > (most < MOST ? most : MOST))
         complain(complaints, F_WARP_M, "%d x %d sums a warp: too many for the registers of %d warps",
@@ -113,7 +127,7 @@ static void check_store(const int64_t *point, const mma_plan *plan, mc_complaint
 
 /* Elements of which rows of A and B are multiples. */
 static int64_t operand_multiple(const mma_plan *plan) {
-    return plan->copy > plan->form.bytes ? plan->copy / plan->form.bytes : 1;
+    return (plan->copy > plan->form.bytes ? plan->copy / plan->form.bytes : 1) * mma_held(plan);
 }
 
 /* What a spec fixes is what the contract asks for. */
@@ -206,11 +220,10 @@ static void contract(const void *data, mc_contract *c) {
 
 static void facts(const void *data, mc_facts *facts) {
     const mma_plan *plan = data;
-    shared_tile rhs = mma_rhs(plan);
     add_fact(facts, "threads", mma_threads(plan), "a thread block");
     add_fact(facts, "tile_m", plan->tile_m, "rows of C, a thread block");
     add_fact(facts, "tile_n", plan->tile_n, "columns of C, a thread block");
-    add_fact(facts, "stage_k", rhs.k, "of k, a stage");
+    add_fact(facts, "stage_k", mma_stage_k(plan), "of k, a stage");
     add_fact(facts, "stage_bytes", mma_stage_bytes(plan), "of A and B, a stage");
     add_fact(facts, "stages", plan->stages, "in shared memory");
 }

@@ -24,6 +24,11 @@ int mma_stage_bytes(const mma_plan *plan) {
     return tile_bytes(&lhs) + tile_bytes(&rhs) + mma_metadata_bytes(plan);
 }
 
+int mma_stage_k(const mma_plan *plan) {
+    shared_tile rhs = mma_rhs(plan);
+    return rhs.k * mma_held(plan);
+}
+
 int mma_metadata_bytes(const mma_plan *plan) {
     return plan->problem.sparse ? plan->tile_m * packed24_meta_row(plan->form.bytes) : 0;
 }
