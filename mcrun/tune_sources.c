@@ -232,7 +232,7 @@ static mc_status generate(const tune_source *source, const tune_kind *kind, mc_c
     if (!kind->op->two_of_four) return mc_csr_generate(&pattern, csr, diag);
     mc_status status = mc_sparse24_rule_of(kind->type, &rule, diag);
     if (status != MC_OK) return status;
-    const mc_grouped groups = {pattern.rows, pattern.cols, rule.kept, rule.group, pattern.seed};
+    const mc_grouped groups = {pattern.rows, pattern.cols, rule.kept, rule.group, pattern.seed, rule.unit};
     if (pattern.sparsity == 0.5) return mc_csr_generate_grouped(&groups, csr, diag);
     return mc_fail(diag, MC_USAGE, "%s: the sparsity is %g, that of a 2:4 matrix 0.5", source->name,
                    pattern.sparsity);

@@ -13,7 +13,7 @@ static mc_status dilate(const variant_list *list, const mc_csr *pattern, uint64_
     mc_csr csr = {0};
     mc_status status = mc_sparse24_rule_of(list->lhs, &rule, diag);
     if (status != MC_OK) return status;
-    const mc_grouped groups = {pattern->rows, pattern->cols, rule.kept, rule.group, seed};
+    const mc_grouped groups = {pattern->rows, pattern->cols, rule.kept, rule.group, seed, rule.unit};
     status = mc_csr_generate_grouped(&groups, &csr, diag);
     if (status == MC_OK) status = mc_vsparse_dilate(&csr, 1, list->lhs, a, diag);
     if (status == MC_OK) mc_vsparse_fill(a, MC_VALUES_FULL, seed, NULL);

@@ -1,8 +1,10 @@
 /* The format packed24, a 2:4 sparse A as kernels read it: facts that emitters and the packer share.
  *
  * A is cut into atoms of 64 rows by as much of k as 128 bytes of kept elements are: 128 of 16 bits, 256 of
- * 8, or 64 of 32 bits (1:2). A's rows and its k are filled up with zeros to whole atoms. Those of 64 rows
- * follow one another in the order of k, and then those of the next 64 rows. Behind all is one more, of zeros:
+ * 8, 64 of 32 bits (1:2), or 512 of 4 bits. Of these two neighbours share a byte, and are kept or dropped
+ * together: such a matrix is packed as one of bytes (4:8). A's rows and its k are filled up with zeros to
+ * whole atoms. Those of 64 rows follow one another in the order of k, and then those of the next 64 rows.
+ * Behind all is one more, of zeros:
  *
  *   values  lhs[atoms * 64 * 128 bytes]    what is kept, row by row of 128 bytes, with chunks of 16 bytes
  *                                          exchanged as a swizzle of 128 bytes does (shared_tile.h)

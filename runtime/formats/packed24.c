@@ -15,7 +15,8 @@ enum { CODE_FILL = 0x44, SWIZZLE_ROWS = 8 };
 
 /* The sizes of a matrix's atoms. */
 typedef struct atoms {
-    int bytes; /* of an element */
+    int bytes; /* of an element; of 4 bits, of the two that share a byte */
+    int held;  /* elements that lie in so many bytes */
     int kept;  /* elements of a row in an atom */
     int64_t blocks, steps;
 } atoms;
@@ -23,11 +24,12 @@ typedef struct atoms {
 static int64_t ceil_of(int64_t count, int64_t each) { return count / each + (count % each != 0); }
 
 static atoms atoms_of(mc_type type, int64_t rows, int64_t cols) {
-    int bytes = (int)mc_type_bytes(type);
+    int own = (int)mc_type_bytes(type), bytes = own > 0 ? own : 1, held = own > 0 ? 1 : 2;
     return (atoms){.bytes = bytes,
-                   .kept = PACKED24_ROW_BYTES / bytes,
+                   .held = held,
+                   .kept = PACKED24_ROW_BYTES / bytes * held,
                    .blocks = ceil_of(rows, PACKED24_ROWS),
-                   .steps = ceil_of(cols, packed24_k(bytes))};
+                   .steps = ceil_of(cols, (int64_t)packed24_k(bytes) * held)};
 }
 
 static int64_t atom_count(const atoms *all) { return mcrt_product(all->blocks, all->steps); }
@@ -35,7 +37,9 @@ static int64_t atom_count(const atoms *all) { return mcrt_product(all->blocks, a
 static int64_t packed_count(const atoms *all) { return atom_count(all) + 1; }
 
 /* Elements of the two arrays. */
-static int64_t values_count(const atoms *all) { return packed_count(all) * packed24_values() / all->bytes; }
+static int64_t values_count(const atoms *all) {
+    return packed_count(all) * packed24_values() / all->bytes * all->held;
+}
 static int64_t meta_count(const atoms *all) { return packed_count(all) * packed24_meta(all->bytes); }
 
 static mc_status refuse_count(int64_t count, mc_diag *diag) {
@@ -56,8 +60,14 @@ static atom_place place_of(const atoms *all, int64_t row, int64_t kept) {
                         .column = (int)(kept % all->kept)};
 }
 
+/* Where element COLUMN of those that LINE keeps lies in its atom, counted in elements. */
+static int in_atom(const atoms *all, int line, int column) {
+    const int byte = packed24_value_place(line, column / all->held * all->bytes);
+    return byte / all->bytes * all->held + column % all->held;
+}
+
 static int64_t value_at(const atoms *all, const atom_place *p) {
-    return (p->atom * packed24_values() + packed24_value_place(p->line, p->column * all->bytes)) / all->bytes;
+    return p->atom * packed24_values() / all->bytes * all->held + in_atom(all, p->line, p->column);
 }
 
 /* Half of a byte: 4 bits for a group. */
@@ -73,7 +83,7 @@ static int64_t code_at(const atoms *all, int64_t row, int64_t group) {
 typedef struct filling {
     const mc_vsparse *a;
     atoms all;
-    int kept; /* of a group */
+    int kept; /* elements of a group */
     void *values, *meta;
 } filling;
 
@@ -97,7 +107,7 @@ static mc_status pack_vectors(const mc_vsparse *a, mc_packed *packed, mc_diag *d
     *packed = (mc_packed){0};
     mc_status status = mc_sparse24_rule_of(a->type, &rule, diag);
     if (status != MC_OK) return status;
-    filling f = {.a = a, .all = atoms_of(a->type, a->rows, a->cols), .kept = rule.kept};
+    filling f = {.a = a, .all = atoms_of(a->type, a->rows, a->cols), .kept = sparse24_elements(&rule)};
     if (packed_count(&f.all) > INT32_MAX) return refuse_count(packed_count(&f.all), diag);
     status = packed_add(packed, "values", a->type, values_count(&f.all), diag);
     if (status == MC_OK) status = packed_add(packed, "meta", MC_U8, meta_count(&f.all), diag);
@@ -137,7 +147,7 @@ static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_p
 
 typedef struct placing {
     const atoms *all;
-    int kept; /* of a group of columns */
+    int kept; /* elements of a group of columns */
     packed_slots *slots;
 } placing;
 
@@ -157,13 +167,12 @@ static mc_status make_slots(const mc_kernel *kernel, mc_type type, const atoms *
                             packed_slots *slots, mc_diag *diag) {
     const int group = SWIZZLE_ROWS * all->kept;
     *slots = (packed_slots){.vec = 1, .group = group, .period = group};
-    mc_status status = code_make(type, code_of_kernel(kernel), code_unit(type, MC_U8), &slots->code, diag);
+    const mc_type digits = all->held > 1 ? MC_U4 : MC_U8;
+    mc_status status = code_make(type, code_of_kernel(kernel), code_unit(type, digits), &slots->code, diag);
     if (status == MC_OK)
         status = make("values", packed_count(all) * (PACKED24_ROWS / SWIZZLE_ROWS), slots, diag);
-    for (int slot = 0; status == MC_OK && slot < group; slot++) {
-        int at = packed24_value_place(slot / all->kept, slot % all->kept * all->bytes) / all->bytes;
-        slots->pieces[at] = packed_piece(slots, slot, 0, 0);
-    }
+    for (int slot = 0; status == MC_OK && slot < group; slot++)
+        slots->pieces[in_atom(all, slot / all->kept, slot % all->kept)] = packed_piece(slots, slot, 0, 0);
     return status;
 }
 
@@ -174,7 +183,7 @@ static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_
     *slots = (packed_slots){0};
     mc_status status = mc_sparse24_rule_of(v->type, &rule, diag);
     if (status == MC_OK) status = make_slots(kernel, v->type, &all, packed_slots_create, slots, diag);
-    placing p = {&all, rule.kept, slots};
+    placing p = {&all, sparse24_elements(&rule), slots};
     return status == MC_OK ? sparse24_walk(v, place_group, &p, diag) : status;
 }
 

@@ -65,6 +65,7 @@ typedef struct mc_grouped {
     int64_t rows, cols;
     int kept, of; /* 2:4: 2 and 4 */
     uint64_t seed;
+    int unit; /* neighbours that are there, or not, together and count as one; 4:8 pairwise: 2. 0: 1 */
 } mc_grouped;
 
 /* MC_USAGE where a group would keep more than it has. */

@@ -276,14 +276,22 @@ mc_status mc_csr_generate_banded(const mc_banded *pattern, mc_csr *csr, mc_diag 
 
 /* -- Groups */
 
+/* COUNT neighbours from FIRST on, as far as there are COLS. */
+static bool append_unit(builder *b, int64_t first, int count, int64_t cols) {
+    for (int64_t column = first; column < first + count && column < cols; column++)
+        if (!append(b, (int32_t)column)) return false;
+    return true;
+}
+
 /* Each entry is kept with the probability that as many are as are wanted of those that are left. */
 static bool grouped_row(builder *b, mcrt_random *random, const mc_grouped *p) {
-    for (int64_t first = 0; first < p->cols; first += p->of) {
+    const int unit = p->unit > 0 ? p->unit : 1;
+    for (int64_t first = 0; first < p->cols; first += (int64_t)p->of * unit) {
         int wanted = p->kept;
         for (int i = 0; i < p->of; i++) {
             if (random_unit(random) * (p->of - i) > wanted) continue;
             wanted--;
-            if (first + i < p->cols && !append(b, (int32_t)(first + i))) return false;
+            if (!append_unit(b, first + (int64_t)i * unit, unit, p->cols)) return false;
         }
     }
     return true;

@@ -3,8 +3,11 @@
 #include "base/memory.h"
 #include "matrix/sparse24_choose.h"
 
+/* Columns of a group. */
+static int columns_of(const mc_sparse24_rule *rule) { return rule->group * rule->unit; }
+
 static int64_t group_of(const mc_vsparse *a, const mc_sparse24_rule *rule, int64_t vector) {
-    return a->col_idx[vector] / rule->group;
+    return a->col_idx[vector] / columns_of(rule);
 }
 
 /* The end of the vectors from FIRST on that are in GROUP, before END. */
@@ -15,14 +18,27 @@ static int64_t group_end(const mc_vsparse *a, const mc_sparse24_rule *rule, int6
     return next;
 }
 
+/* The units of a group that have vectors: a bit for each, and how many there are. */
+typedef struct group_units {
+    unsigned there;
+    int count;
+} group_units;
+
+/* Of the group that has the vectors from FIRST on, before END. */
+static group_units units_of(const mc_vsparse *a, const mc_sparse24_rule *rule, int64_t first, int64_t end) {
+    group_units units = {.count = 0};
+    for (int64_t v = first; v < end; v++) {
+        const unsigned unit = 1U << a->col_idx[v] % columns_of(rule) / rule->unit;
+        units.count += !(units.there & unit);
+        units.there |= unit;
+    }
+    return units;
+}
+
 /* -- Checks */
 
 static mc_status check_kind(const mc_vsparse *a, mc_sparse24_rule *rule, mc_diag *diag) {
     mc_status status = mc_sparse24_rule_of(a->type, rule, diag);
-    if (status == MC_OK && rule->unit != 1)
-        return mc_fail(diag, MC_CANNOT,
-                       "a 2:4 matrix of %s: pairs of elements are kept, which vectors do not say",
-                       mc_type_text(a->type));
     if (status != MC_OK || a->vec == 1) return status;
     return mc_fail(diag, MC_CANNOT, "a 2:4 matrix has vectors of one row, this one of %d", a->vec);
 }
@@ -32,35 +48,37 @@ static mc_status check_groups(const mc_vsparse *a, const mc_sparse24_rule *rule,
     for (int64_t r = 0; r < a->rows; r++)
         for (int64_t v = a->row_ptr[r], next; v < a->row_ptr[r + 1]; v = next) {
             next = group_end(a, rule, group_of(a, rule, v), v, a->row_ptr[r + 1]);
-            if (next - v <= rule->kept) continue;
-            if (full++ == 0) row = r, first = group_of(a, rule, v) * rule->group;
+            if (units_of(a, rule, v, next).count <= rule->kept) continue;
+            if (full++ == 0) row = r, first = group_of(a, rule, v) * columns_of(rule);
         }
     if (full == 0) return MC_OK;
     return mc_fail(diag, MC_CANNOT,
-                   "%" PRId64 " %s more than %d of %d elements, the first one is row %" PRId64
-                   ", columns %" PRId64 " to %" PRId64,
-                   full, full == 1 ? "group has" : "groups have", rule->kept, rule->group, row, first,
-                   first + rule->group - 1);
+                   "%" PRId64 " %s more than %d of %d %s, the first one is row %" PRId64 ", columns %" PRId64
+                   " to %" PRId64,
+                   full, full == 1 ? "group has" : "groups have", rule->kept, rule->group,
+                   rule->unit > 1 ? "pairs" : "elements", row, first, first + columns_of(rule) - 1);
 }
 
 /* -- A group */
 
-/* Whether one of the vectors from FIRST on, before END, has COLUMN; that is *VECTOR, else -1. */
-static bool find_vector(const mc_vsparse *a, int64_t first, int64_t end, int64_t column, int64_t *vector) {
-    for (*vector = first; *vector < end; ++*vector)
-        if (a->col_idx[*vector] == column) return true;
-    *vector = -1;
-    return false;
+/* Which of the vectors from FIRST on, before END, has COLUMN; -1: none. */
+static int64_t find_vector(const mc_vsparse *a, int64_t first, int64_t end, int64_t column) {
+    for (int64_t vector = first; vector < end; vector++)
+        if (a->col_idx[vector] == column) return vector;
+    return -1;
 }
 
 static void fill_group(const mc_vsparse *a, const mc_sparse24_rule *rule, int64_t first, int64_t end,
                        row_group *g) {
-    int64_t zeros = rule->kept - (end - first);
-    int chosen[MC_SPARSE24_MOST_KEPT] = {0}, count = 0;
+    const group_units units = units_of(a, rule, first, end);
+    int chosen[MC_SPARSE24_MOST_KEPT] = {0}, count = 0, zeros = rule->kept - units.count;
     for (int i = 0; i < rule->group; i++) {
-        int64_t column = g->group * rule->group + i, vector;
-        if (!find_vector(a, first, end, column, &vector) && zeros-- <= 0) continue;
-        g->column[count] = column, g->vector[count] = vector;
+        if (!(units.there >> i & 1) && zeros-- <= 0) continue;
+        for (int j = 0; j < rule->unit; j++) {
+            const int64_t column = (g->group * rule->group + i) * rule->unit + j;
+            g->column[count * rule->unit + j] = column;
+            g->vector[count * rule->unit + j] = find_vector(a, first, end, column);
+        }
         chosen[count++] = i;
     }
     g->code = sparse24_code(rule, chosen);
@@ -107,9 +125,9 @@ mc_status sparse24_fill(const mc_vsparse *a, mc_vsparse *filled, mc_diag *diag) 
     *filled = (mc_vsparse){0};
     mc_status status = check_kind(a, &rule, diag);
     if (status != MC_OK) return status;
-    int64_t most = mcrt_product(a->rows, mc_sparse24_groups(&rule, a->cols) * rule.kept);
+    int64_t most = mcrt_product(a->rows, mc_sparse24_groups(&rule, a->cols) * sparse24_elements(&rule));
     status = mcrt_vsparse_create(a->type, 1, a->rows, a->cols, most, filled, diag);
-    filling f = {.a = a, .kept = rule.kept, .filled = filled};
+    filling f = {.a = a, .kept = sparse24_elements(&rule), .filled = filled};
     if (status == MC_OK) status = sparse24_walk(a, take_group, &f, diag);
     filled->vectors = f.count;
     if (status != MC_OK) mc_vsparse_free(filled);

@@ -5,18 +5,23 @@
 #include "matrix/sparse24.h"
 #include "matrix/vsparse.h"
 
-/* A group of a row. It keeps its vectors and, where there are fewer than may be kept, the earliest elements
-   beside them, which are zeros. */
+enum { SPARSE24_MOST_ELEMENTS = 4 }; /* that a group keeps: two pairs */
+
+/* A group of a row. It keeps the units that have vectors and, where there are fewer than may be kept, the
+   earliest units beside them, which are zeros. */
 typedef struct row_group {
     int64_t row, group;
-    int64_t column[MC_SPARSE24_MOST_KEPT]; /* ascending; those of zeros may lie beyond the last column */
-    int64_t vector[MC_SPARSE24_MOST_KEPT]; /* -1: a zero */
-    int code;                              /* its metadata */
+    int64_t column[SPARSE24_MOST_ELEMENTS]; /* ascending; those of zeros may lie beyond the last column */
+    int64_t vector[SPARSE24_MOST_ELEMENTS]; /* -1: a zero */
+    int code;                               /* its metadata */
 } row_group;
 
+/* Elements that a group keeps. */
+static inline int sparse24_elements(const mc_sparse24_rule *rule) { return rule->kept * rule->unit; }
+
 /* Calls VISIT for each group of A, row by row, in the order of columns. MC_CANNOT, before
-   any visit, for vectors of several rows, for a type without a rule or with groups of pairs, and where a
-   group has more vectors than it may keep. */
+   any visit, for vectors of several rows, for a type without a rule, and where a group has vectors in more
+   units than it may keep. */
 mc_status sparse24_walk(const mc_vsparse *a, void (*visit)(void *user, const row_group *group), void *user,
                         mc_diag *diag);
 

@@ -41,10 +41,16 @@ done
 
 # Plans of types alone, with and without a spec
 plan() { "$mcrun" plan --device sim --records '' "$@"; }
+pattern '1, 16, 4' '0 4' '8 10 12 15' spread.smtx
+"$mcrun" matrix-gen --rows 5 --cols 21 --law 4:8 -o pairs.smtx >/dev/null || exit 1
 expect 0 'gemm24 f16 x f16 -> f16, vec 1, m 3 n 16 k 8, 4 vectors' plan --op gemm24 some.smtx --lhs f16 --rhs f16 --n 16
 expect 0 'gemm24 s8 x u8 -> s32, vec 1, m 3 n 256' plan --op gemm24 some.smtx --lhs s8 --rhs u8 --out s32
 expect 0 'gemm24 e4m3 x e5m2 -> bf16' plan --op gemm24 some.smtx --lhs e4m3 --rhs e5m2 --out bf16 --set ldb=13
-expect 2 'mma does not multiply "s4" by "s4"' plan --op gemm24 some.smtx --lhs s4 --rhs s4 --out s32
+expect 0 'gemm24 s4 x s4 -> s32, vec 1, m 3 n 256 k 8' plan --op gemm24 some.smtx --lhs s4 --rhs s4 --out s32
+expect 1 'more than 2 of 4 pairs, the first one is row' plan --op gemm24 spread.smtx --lhs u4 --rhs s4 --out s32
+expect 0 'gemm24 u4 x s4 -> f16' plan --op gemm24 pairs.smtx --lhs u4 --rhs s4 --set scale=row --n 7
+expect 0 'exact' pruned gemm24_s4_mma pairs.smtx --ldb 32
+expect 1 'B of s4 lies by rows' plan --op gemm24 some.smtx --lhs u4 --rhs s4 --out s32 --b-layout rows
 expect 1 '1 group has more than 1 of 2' plan --op gemm24 some.smtx --lhs tf32 --rhs tf32 --out f32
 "$mcrun" matrix-gen --rows 3 --cols 9 --law 1:2 -o one.smtx >/dev/null || exit 1
 expect 0 'gemm24 tf32 x tf32 -> f32, vec 1, m 3 n 256 k 9' plan --op gemm24 one.smtx --lhs tf32 --rhs tf32 --out f32

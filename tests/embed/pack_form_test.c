@@ -26,9 +26,10 @@ static uint64_t next_random(void) {
 /* Row blocks of 0 to about 150 of 300 columns: heads, tails, several windows of every width. GROUPED: of each
    four neighbours two, or as TYPE has it. */
 static mc_vsparse make_matrix(mc_type type, int vec, bool grouped) {
-    mc_sparse24_rule rule = {.kept = 2, .group = 4};
+    mc_sparse24_rule rule = {.unit = 1, .kept = 2, .group = 4};
     if (grouped) CHECK(mc_sparse24_rule_of(type, &rule, diag) == MC_OK, "%s", mc_diag_text(diag));
-    const mc_grouped groups = {.rows = 40, .cols = 300, .kept = rule.kept, .of = rule.group, .seed = 7};
+    const mc_grouped groups = {
+        .rows = 40, .cols = 300, .kept = rule.kept, .of = rule.group, .seed = 7, .unit = rule.unit};
     const mc_pattern pattern = {
         .rows = 40, .cols = 300, .sparsity = 0.7, .law = MC_PATTERN_REALISTIC, .cv = 0.8, .seed = 7};
     mc_csr csr;

@@ -17,9 +17,12 @@ static bool worked(const char *what, mc_status status) {
     return status == MC_OK;
 }
 
-/* -- Operands: of each four neighbours of a row of A two are there, or one */
+/* -- Operands: of each four neighbours of a row of A two are there, or one; of 4 bits of each four pairs */
 
-static bool is_kept(int64_t row, int64_t col) {
+static int unit = 1;
+
+static bool is_kept(int64_t row, int64_t place) {
+    const int64_t col = place / unit;
     int64_t first = (row + col / 4) % 3, second = first + 1 + (row * 5 + col / 4) % (3 - first);
     return col % 4 == first || (col % 4 == second && (row + col / 4) % 5);
 }
@@ -173,6 +176,11 @@ static int all_of_a(int64_t row, int64_t col, int salt) {
     return row == 3 && col / 4 == 2 ? 1 : value_of_a(row, col, 1);
 }
 
+static int all_pairs_of_a(int64_t row, int64_t col, int salt) {
+    (void)salt;
+    return row == 3 && col / 8 == 2 ? 1 : value_of_a(row, col, 1);
+}
+
 static void refuse(mc_plan_config p, mc_type type, int vec, int (*value)(int64_t, int64_t, int),
                    const char *why) {
     mc_dense a = make(type, 32, 64, 64, value, 1);
@@ -221,6 +229,22 @@ int main(void) {
     p = problem_of(MC_F16, MC_F16, 64);
     p.b_layout = MC_LAYOUT_ROWS;
     try_plan(p, MC_F16, 40, 64, false, "layout=rows");
+    unit = 2;
+    try_plan(problem_of(MC_S4, MC_S32, 36), MC_S4, 70, 576, false, "lhs=s4");
+    p = problem_of(MC_S4, MC_S32, 35);
+    p.ldb = 130;
+    try_plan(p, MC_S4, 65, 129 - 1, true, "lhs=s4");
+    p.shapes = MC_SHAPES_OPEN;
+    try_plan(p, MC_S4, 129, 63 + 1, false, "k=open");
+    refuse(problem_of(MC_S4, MC_S32, 64), MC_S4, 1, all_pairs_of_a,
+           "1 group has more than 2 of 4 pairs, the first one is row 3, columns 16 to 23");
+    unit = 1;
+    refuse(problem_of(MC_S4, MC_S32, 64), MC_S4, 1, value_of_a,
+           "more than 2 of 4 pairs, the first one is row 0");
+    p = problem_of(MC_S4, MC_S32, 64);
+    p.b_layout = MC_LAYOUT_ROWS;
+    refuse(p, MC_S4, 1, value_of_a, "B of s4 lies by rows");
+    refuse(problem_of(MC_S8, MC_S32, 64), MC_S4, 1, value_of_a, "4 bits are multiplied by 4 bits");
     p = problem_of(MC_F16, MC_F16, 64);
     refuse(p, MC_F16, 1, all_of_a,
            "1 group has more than 2 of 4 elements, the first one is row 3, columns 8 to 11");

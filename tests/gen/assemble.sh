@@ -362,6 +362,7 @@ values_list() {
             set -- ${kinds[i % 11]}
             echo "$arch 0 types$i --set lhs=$1 --set unit=$2 --set digits=${3:-top-signed} --set vec=${vecs[i % 5]} --set from=${froms[(i + first / 3) % 3]} --set hold=${holds[i % 3]}"
         done
+        echo "$arch 0 packed24 --set lhs=s4 --set unit=half --set vec=1 --set group=2048 --set from=${froms[first % 3]}"
         first=$((first + 4))
     done
 }
@@ -513,6 +514,7 @@ gemm_mma_list() {
 # 2:4 products by mma.sp. 8-bit floats have one on sm_89 and sm_120.
 gemm24_mma_list() {
     local arch i all first=0 copies=(16 4 8 1) types=("s8 u8" "bf16 bf16" "u8 s8" "f16 f16") outs=(f16 f32 bf16)
+    local fours=("s4 s4" "s4 u4" "u4 s4" "u4 u4") warps=(64 32)
     for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
         all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
         for ((i = first; i < all; i += 23)); do echo "$arch $i open"; done
@@ -523,6 +525,12 @@ gemm24_mma_list() {
             echo "$arch 0 chained$i $(chained "$i")"
             echo "$arch 0 added$i $(added "$i") --set tile_n=64 --set stages=2"
         done
+        for ((i = 0; i < 4; i++)); do
+            # shellcheck disable=SC2086
+            set -- ${fours[(i + first) % 4]}
+            echo "$arch 0 fours$i --set lhs=$1 --set rhs=$2 --set out=s32 --set copy=${copies[i]} --set warp_m=${warps[i % 2]}"
+        done
+        echo "$arch 0 fours-scaled --set lhs=u4 --set rhs=s4 --set scale=row --set bias=column --set act=gelu"
         echo "$arch 0 rows --set layout=rows --set copy=${copies[first % 4]}"
         echo "$arch $first batch --set batch=on"
         for i in tf32 tf32rz; do echo "$arch 0 words-$i --set lhs=$i --set rhs=$i --set out=f32 --set copy=${copies[first % 3]}"; done

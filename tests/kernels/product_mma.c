@@ -194,6 +194,34 @@ void product_mma_sparse(bench *t) {
                               {"stages", {"2"}}};
         TRY(t, integer ? 23 : words ? 31 : 47, all);
     }
+    static const char *const fours[][3] = {
+        {"s4", "s4", "sm_80"}, {"s4", "u4", "sm_86"}, {"u4", "s4", "sm_89"}, {"u4", "u4", "sm_90"}};
+    for (size_t i = 0; i < sizeof fours / sizeof *fours; i++) {
+        const choice all[] = {{"arch", {fours[i][2]}},
+                              {"lhs", {fours[i][0]}},
+                              {"rhs", {fours[i][1]}},
+                              {"out", {"s32"}},
+                              {"copy", {"16", "4", "1", "8"}},
+                              {"store", {"single", "pairs"}},
+                              {"tile_m", {"64", "128"}},
+                              {"tile_n", {"64", "128"}},
+                              {"warp_m", {"32", "64"}},
+                              {"warp_n", {"32"}},
+                              {"stages", {"2"}}},
+                     scaled[] = {{"arch", {fours[i][2]}},
+                                 {"lhs", {fours[i][0]}},
+                                 {"rhs", {fours[i][1]}},
+                                 {"out", {"f16", "s8", "u4"}},
+                                 {"scale", {"tensor", "row"}},
+                                 {"bias", {"none", "column"}},
+                                 {"residual", {"none", "f32"}},
+                                 {"batch", {"off", "on"}},
+                                 {"tile_m", {"64"}},
+                                 {"tile_n", {"64"}},
+                                 {"warp_n", {"32"}}};
+        TRY(t, 17, all);
+        TRY(t, 13, scaled);
+    }
     static const choice tall[] = {{"tile_m", {"64", "128"}}, {"tile_n", {"32", "64"}}, {"warp_m", {"64"}},
                                   {"warp_n", {"32"}},        {"stages", {"3", "2"}},   {"copy", {"16"}}},
                         rows[] = {{"layout", {"rows"}},      {"tile_m", {"64", "128"}},

@@ -126,7 +126,7 @@ static mc_status make_matrix(bench *t, const shape *s) {
     mc_sparse24_rule rule = {0};
     mc_csr csr = {0};
     mc_status status = mc_sparse24_rule_of(t->problem.lhs, &rule, t->diag);
-    const mc_grouped groups = {t->problem.m, t->problem.k, rule.kept, rule.group, (uint64_t)s->n};
+    const mc_grouped groups = {t->problem.m, t->problem.k, rule.kept, rule.group, (uint64_t)s->n, rule.unit};
     if (status == MC_OK) status = mc_csr_generate_grouped(&groups, &csr, t->diag);
     if (status == MC_OK) thin_out(&csr);
     if (status == MC_OK) status = mc_vsparse_dilate(&csr, 1, t->problem.lhs, &t->matrix, t->diag);

@@ -115,10 +115,26 @@ static void test_band(mc_diag *diag) {
     mc_csr_free(&csr);
 }
 
+/* Neighbours that count as one are there together, but where the row ends between them. */
+static void test_pairs(mc_diag *diag) {
+    enum { ROWS = 200, COLS = 405, OF = 8 };
+    const mc_grouped p = {ROWS, COLS, 2, OF / 2, 7, 2};
+    mc_csr csr;
+    expect_ok("generate", mc_csr_generate_grouped(&p, &csr, diag), diag);
+    CHECK(well_formed(&csr), "columns");
+    for (int64_t row = 0; row < ROWS; row++) {
+        for (int64_t first = 0; first + OF <= COLS; first += OF)
+            CHECK(kept_in(&csr, row, first, first + OF) == OF / 2, "row %d, column %d", (int)row, (int)first);
+        for (int64_t first = 0; first + 1 < COLS; first += 2)
+            CHECK(kept_in(&csr, row, first, first + 2) != 1, "row %d, column %d", (int)row, (int)first);
+    }
+    mc_csr_free(&csr);
+}
+
 /* Whole groups keep what they should, each place alike often; the last one, cut off, at most that. */
 static void test_groups(mc_diag *diag) {
     enum { ROWS = 200, COLS = 402, KEPT = 2, OF = 4 };
-    const mc_grouped p = {ROWS, COLS, KEPT, OF, 7}, full = {3, 9, 4, 4, 1}, wrong = {3, 9, 5, 4, 1};
+    const mc_grouped p = {ROWS, COLS, KEPT, OF, 7, 1}, full = {3, 9, 4, 4, 1, 0}, wrong = {3, 9, 5, 4, 1, 0};
     int64_t at[OF] = {0};
     mc_csr csr;
     expect_ok("generate", mc_csr_generate_grouped(&p, &csr, diag), diag);
@@ -134,6 +150,7 @@ static void test_groups(mc_diag *diag) {
     expect_ok("generate", mc_csr_generate_grouped(&full, &csr, diag), diag);
     CHECK(csr.nnz == 27, "%lld", (long long)csr.nnz);
     mc_csr_free(&csr);
+    test_pairs(diag);
     CHECK(mc_csr_generate_grouped(&wrong, &csr, diag) == MC_USAGE, "5 of 4");
     mc_diag_clear(diag);
 }

@@ -156,13 +156,15 @@ const char *gemm24_computes(const void *plan) {
 
 /* -- Contract ----------------------------------------------------------------------------------------- */
 
-void gemm_add_packed(mc_contract *c) {
+void gemm_add_packed(const gemm_problem *p, mc_contract *c) {
+    const bool pairs = side_value_bits(p->lhs.type) == 4; /* which are kept or dropped together */
     c->format = "packed24";
     add_array(c, ATOM_ALIGN,
               (mc_array){"values", "lhs", "atoms * 8192 bytes",
                          "what is kept of A, in atoms of 64 rows x 128 bytes"});
     add_array(c, ATOM_ALIGN,
-              (mc_array){"meta", "u8", "atoms * 1024, of 8 bits * 2048", "the places of what is kept"});
+              (mc_array){"meta", "u8", pairs ? "atoms * 2048" : "atoms * 1024, of 8 bits * 2048",
+                         "the places of what is kept"});
 }
 
 void gemm_add_shapes(const gemm_problem *p, bool with_c, mc_contract *c) {

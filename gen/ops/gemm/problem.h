@@ -55,7 +55,7 @@ void gemm_check_multiple(int field, int64_t value, int64_t multiple, mc_complain
 int gemm_residual_load(const gemm_problem *p, int store);
 
 /* Sparse: adds A's packed arrays to the contract. */
-void gemm_add_packed(mc_contract *c);
+void gemm_add_packed(const gemm_problem *p, mc_contract *c);
 /* Adds the shapes to the contract; C's and the residual's rows where WITH_C. */
 void gemm_add_shapes(const gemm_problem *p, bool with_c, mc_contract *c);
 /* ELEMENTS as a constraint has them: a multiple of 1 is none. */

@@ -16,7 +16,7 @@ static const mc_field fields[] = {
             "columns. rows, columns: the dense matrix, row-major or column-major, of which elements outside "
             "of the nonzero vectors are not read."},
     {"vec", NUMBERS = family_vecs, .standard = 8, .doc = "V: rows of a nonzero vector."},
-    {"group", COUNTS(1, 16, 32, 64, 256, 512, 1024), .standard = 32,
+    {"group", COUNTS(1, 16, 32, 64, 256, 512, 1024, 2048), .standard = 32,
      .doc = "Slots of a group, the packed values' period."},
     {"hold", COUNTS(1, 2, 4, 8), .standard = 4, .tunable = true,
      .doc = "Groups that a thread takes at once."},

@@ -25,7 +25,7 @@ static bool find_integers(const gemm_problem *p, const mc_arch *arch, mma_form *
     const digit_side *sides = digit_sides;
     bool a_signed = sides[p->lhs.type].is_signed, b_signed = sides[p->rhs.type].is_signed;
     if (are_integers(p, 8)) *form = (mma_form){.mma = mma_int8(a_signed, b_signed), .bytes = 1};
-    else if (are_integers(p, NIBBLE_BITS) && !p->sparse)
+    else if (are_integers(p, NIBBLE_BITS))
         *form = (mma_form){.mma = mma_int4(2 * MMA_K_BYTES, a_signed, b_signed),
                            .bytes = 1,
                            .two_in_byte = true,
@@ -68,7 +68,7 @@ static void check_types(const int64_t *point, mma_plan *plan, mc_complaints *com
     if (p->b_rows && plan->form.bytes == 1)
         complain(complaints, F_LAYOUT,
                  "\"rows\" goes with elements of 2 and 4 bytes: rhs = \"%s\" wants \"columns\"", p->rhs.name);
-    if (p->sparse && plan->form.emulated)
+    if (p->sparse && plan->form.emulated && !p->lhs.integer)
         complain(complaints, F_LHS,
                  "\"%s\" by \"%s\" wants sm_89 or sm_120, since others have no such mma.sp", p->lhs.name,
                  p->rhs.name);
@@ -197,7 +197,7 @@ static void add_operand(const mma_plan *plan, bool is_b, mc_contract *c) {
 static void contract(const void *data, mc_contract *c) {
     const mma_plan *plan = data;
     const gemm_problem *p = &plan->problem;
-    if (p->sparse) gemm_add_packed(c);
+    if (p->sparse) gemm_add_packed(p, c);
     else add_operand(plan, false, c);
     add_operand(plan, true, c);
     out_add_dense(&p->output, p->c_doc, (unsigned)p->align, c);

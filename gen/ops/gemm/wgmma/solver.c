@@ -183,7 +183,7 @@ static void contract(const void *data, mc_contract *c) {
     else out_add_dense(&p->output, p->c_doc, (unsigned)p->align, c);
     out_add_residual(&p->output, false, (unsigned)p->align, c);
     gemm_add_shapes(p, !tensor, c);
-    if (p->sparse) gemm_add_packed(c);
+    if (p->sparse) gemm_add_packed(p, c);
     else add_operand_map(plan, false, c);
     add_operand_map(plan, true, c);
     if (tensor) add_c_map(plan, c);
