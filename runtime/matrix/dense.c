@@ -146,9 +146,9 @@ static bool is_within(const float_bits *floats, int64_t is, int64_t least, int64
     if (floats == NULL) return is >= least && is <= most;
     bool nan = float_is_nan(floats, is), least_nan = float_is_nan(floats, least),
          most_nan = float_is_nan(floats, most);
-    if (least_nan && most_nan) return nan;
     int64_t from = float_order(floats, least), to = float_order(floats, most), at = float_order(floats, is);
     if (from == -floats->infinity && to == floats->infinity) return true;
+    if (least_nan && most_nan) return nan;
     return !least_nan && !most_nan && at >= from && at <= to; /* NaNs lie beyond the infinities */
 }
 

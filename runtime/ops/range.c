@@ -44,14 +44,24 @@ static real_range finish_range(const mc_output *o, const int64_t sums[2], mc_fac
     return mask ? range_times(r, *mask) : r;
 }
 
+/* The ends of the range of a real TYPE that stands for anything, NaNs too: the infinities, or, where it has
+   none, what would be their bits. */
+static int64_t real_end(mc_type type, bool high) {
+    const float_bits bits = float_bits_of(type);
+    return high ? bits.infinity : bits.infinity | (bits.magnitude + 1);
+}
+
+static int64_t end_of_all(mc_type type, bool high) {
+    if (mc_type_is_real(type)) return real_end(type, high);
+    return high ? mc_type_max(type) : mc_type_min(type);
+}
+
 /* C[i][j] of WANT. */
 static void put_range(const mc_output *o, real_range r, const float *zero, int64_t i, int64_t j,
                       reference_result *want) {
-    bool real = mc_type_is_real(o->type);
-    int64_t low = output_element(o->type, r.any ? -INFINITY : r.low, zero),
-            high = output_element(o->type, r.any ? INFINITY : r.high, zero);
-    mc_dense_set(&want->low, i, j, r.any && !real ? mc_type_min(o->type) : low);
-    mc_dense_set(&want->high, i, j, r.any && !real ? mc_type_max(o->type) : high);
+    mc_dense_set(&want->low, i, j, r.any ? end_of_all(o->type, false) : output_element(o->type, r.low, zero));
+    mc_dense_set(&want->high, i, j,
+                 r.any ? end_of_all(o->type, true) : output_element(o->type, r.high, zero));
 }
 
 /* Whether sums are rounded to C as they are. */

@@ -184,6 +184,12 @@ static void test_ends(mc_diag *diag) {
     check_end_case(MC_F32, NAN, NAN, 1, NAN, MC_OK, diag);
     check_end_case(MC_F32, inf, inf, 1, inf, MC_OK, diag);
     check_end_case(MC_F32, inf, inf, 1, NAN, MC_MISMATCH, diag);
+    check_end_case(MC_E4M3, -inf, inf, 1, NAN, MC_OK, diag);
+    check_end_case(MC_E4M3, -inf, inf, 1, -448, MC_OK, diag);
+    check_end_case(MC_E5M2, -inf, inf, 1, NAN, MC_OK, diag);
+    check_end_case(MC_E4M3, 1, 2, 1, NAN, MC_MISMATCH, diag);
+    check_end_case(MC_E4M3, NAN, NAN, 1, NAN, MC_OK, diag);
+    check_end_case(MC_E4M3, NAN, NAN, 1, 1, MC_MISMATCH, diag);
     check_end_case(MC_F32, 1, 2, -1, -1.5F, MC_OK, diag);
     check_end_case(MC_F32, 1, 2, -1, -2.5F, MC_MISMATCH, diag);
 }
