@@ -64,6 +64,17 @@ static void know_matrix(sizing *z) {
     if (p->a.vec > 0) z->sizes[o->matrix.rows] = (said){p->a.rows, o->matrix.title, "rows"};
 }
 
+/* Of an operand that has one for blocks of rows or columns: sizes are known by now. */
+static mc_status check_blocks(const product_session *s, size_t i, mc_diag *diag) {
+    const operand_row *operand = &s->base.op->operands[i];
+    const mc_dense *given = &s->given[i];
+    const int64_t rows = operand_rows(&s->base.shape, operand), cols = operand_cols(&s->base.shape, operand);
+    if (options_of(s)->files[i] == NULL || !operand_has_blocks(operand)) return MC_OK;
+    if (given->rows == rows && given->cols == cols) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "%s is %lld x %lld, must be %lld x %lld", options_of(s)->files[i],
+                   (long long)given->rows, (long long)given->cols, (long long)rows, (long long)cols);
+}
+
 static mc_status agree_with_file(sizing *z, size_t i) {
     const operand_row *operand = &z->session->base.op->operands[i];
     const mc_dense *given = &z->session->given[i];
@@ -72,7 +83,7 @@ static mc_status agree_with_file(sizing *z, size_t i) {
     bool rows_known =
         !o->matrix.wanted || z->session->base.problem.a.vec > 0 || operand->rows != o->matrix.rows;
     mc_status status = MC_OK;
-    if (file == NULL || operand->kind != OPERAND_DENSE) return MC_OK;
+    if (file == NULL || operand->kind != OPERAND_DENSE || operand_has_blocks(operand)) return MC_OK;
     if (rows_known) status = agree(z, operand->rows, given->rows, file, "rows");
     return status == MC_OK ? agree(z, operand->cols, given->cols, file, "columns") : status;
 }
@@ -172,6 +183,12 @@ static mc_status lay_out(mc_dense *dense, int64_t ld, mc_diag *diag) {
 
 /* -- Before the matrix fits */
 
+static mc_status refuse_file(const operand_row *operand, mc_diag *diag) {
+    char option[FACTOR_OPTION];
+    factor_option(operand->name, option);
+    return mc_fail(diag, MC_CANNOT, "--%s: the kernel takes none", option);
+}
+
 static mc_status read_files(product_session *s, mc_diag *diag) {
     mc_status status = MC_OK;
     for (size_t i = 0; i < s->base.op->operand_count && status == MC_OK; i++) {
@@ -180,8 +197,7 @@ static mc_status read_files(product_session *s, mc_diag *diag) {
         if (file == NULL && options_of(s)->majors[i] != 0)
             return mc_fail(diag, MC_USAGE, "--%s-major goes with --%s", operand->name, operand->name);
         if (file == NULL || operand->kind == OPERAND_FACTOR) continue;
-        if (!operand_is_there(&s->base.shape, operand))
-            return mc_fail(diag, MC_CANNOT, "--%s: the kernel takes none", operand->name);
+        if (!operand_is_there(&s->base.shape, operand)) return refuse_file(operand, diag);
         status = mc_dense_read(file, &s->given[i], diag);
         if (status == MC_OK && options_of(s)->majors[i] == 1 + MC_MAJOR_COLUMN)
             status = lay_out(&s->given[i], operand_tight(s->given[i].type, s->given[i].rows), diag);
@@ -207,8 +223,8 @@ static mc_status make_rows(const product_session *s, size_t i, mc_type type, int
     char title[OPERAND_TITLE];
     operand_title(operand, title);
     if (options_of(s)->files[i] != NULL) return mc_dense_convert(&s->given[i], title, type, ld, made, diag);
-    mc_status status = mc_dense_create(type, member_get(&s->base.shape, operand->rows),
-                                       member_get(&s->base.shape, operand->cols), ld, made, diag);
+    mc_status status = mc_dense_create(type, operand_rows(&s->base.shape, operand),
+                                       operand_cols(&s->base.shape, operand), ld, made, diag);
     if (status == MC_OK) operand_fill(operand, made, (uint64_t)s->base.options->problem.seed + i);
     return status;
 }
@@ -252,6 +268,7 @@ mc_status inputs_make(product_session *s, mc_diag *diag) {
         if (o->operands[i].kind == OPERAND_SAMPLED) status = make_sampled(s, i, diag);
         if (o->operands[i].kind != OPERAND_DENSE) continue;
         status = agree_with_file(&z, i);
+        if (status == MC_OK) status = check_blocks(s, i, diag);
         if (status == MC_OK) status = make_input(s, i, diag);
     }
     return status;

@@ -134,15 +134,29 @@ static void add_out(product_command_data *d, const operand_row *operand, size_t 
                              0, add_help(d, help, operand->name, "")});
 }
 
+/* "k", or "k / 128" of an operand that has one for so many. */
+typedef struct size_text {
+    char text[24];
+} size_text;
+
+static size_text size_of(problem_member size, int block) {
+    size_text of;
+    if (block > 0) snprintf(of.text, sizeof of.text, "%s / %d", problem_members[size].name, block);
+    else snprintf(of.text, sizeof of.text, "%s", size != NO_MEMBER ? problem_members[size].name : "");
+    return of;
+}
+
 static void add_operand(product_command_data *d, const operand_row *operand, size_t place) {
-    const char *rows = problem_members[operand->rows].name, *cols = problem_members[operand->cols].name;
+    const size_text rows_text = size_of(operand->rows, operand->row_block),
+                    cols_text = size_of(operand->cols, operand->col_block);
+    const char *rows = rows_text.text, *cols = cols_text.text;
     if (operand->kind == OPERAND_SAMPLED && !operand->out)
         add_row(d, &(cmd_option){operand->name, 0, OPTION_TEXT,
                                  offsetof(product_options, files) + place * sizeof(char *), "FILE.npy", 0, 0,
                                  "values of the mask's vectors, in the kernel's order (random)"});
     if (operand->kind != OPERAND_DENSE) return;
     if (operand_is_input(operand))
-        add_row(d, &(cmd_option){operand->name, 0, OPTION_TEXT,
+        add_row(d, &(cmd_option){option_name(d, "", operand->name), 0, OPTION_TEXT,
                                  offsetof(product_options, files) + place * sizeof(char *), "FILE.npy", 0, 0,
                                  add_help(d,
                                           operand->by_layout || operand->major != NO_MEMBER

@@ -96,12 +96,19 @@ class Family:
                 cols = cols * 2
             if self.turned(operand):
                 rows, cols = cols, rows
-            for name, size in ((operand.rows, rows), (operand.cols, cols)):
+            for name, size, block in ((operand.rows, rows, operand.row_block), (operand.cols, cols, operand.col_block)):
+                if block:
+                    self._check_blocks(operand, size, name, -(-found[name] // block))
+                    continue
                 if name in found and found[name] != size:
                     raise ValueError(f"{self.operator.name}: {operand.name} is {tuple(tensor.shape)}; {name} of it is {size}, "
                                      f"must be {found[name]}")
                 found[name] = size
         return tuple(found.get(name, 0) for name in self.sizes) + (batch,)
+
+    def _check_blocks(self, operand, size, name, wanted):
+        if size != wanted:
+            raise ValueError(f"{self.operator.name}: {operand.name} has {size} blocks of {name}, must have {wanted}")
 
     def plan(self, sizes: tuple[int, ...]) -> Plan:
         """The plan for SIZES, as measure gives them."""

@@ -8,7 +8,7 @@
 #include "ops/members.h"
 #include "ops/reference.h"
 
-enum { MAX_OPERANDS = 9 };
+enum { MAX_OPERANDS = 11 };
 
 typedef enum operand_kind {
     OPERAND_DENSE,   /* rows x cols elements; a row begins `ld` elements behind the one before */
@@ -34,6 +34,8 @@ typedef struct operand_row {
     int least;                     /* and only where that is at least this */
     problem_member stride;         /* from a product of a batch to the next; NO_MEMBER: all have the same */
     bool by_layout;                /* it is stored by columns if the problem's layout says so */
+    /* DENSE: so many rows, or columns, have one element, the last ones what is left; 0: each its own */
+    int row_block, col_block;
     /* DENSE: the member that says so, an mc_major; NO_MEMBER: none. Where specs have no field for it kernels
        read rows, and plans transpose the operand first (problem/transpose.h) */
     problem_member major;
@@ -177,6 +179,14 @@ int operator_operand(const mc_operator *o, const char *name);
 enum { OPERAND_TITLE = 16 };
 void operand_title(const operand_row *operand, char title[OPERAND_TITLE]);
 mc_type operand_element(const plan_problem *problem, const operand_row *operand);
+/* Whether a DENSE operand has one element for several rows or columns; it comes behind those that have one
+   for each. */
+static inline bool operand_has_blocks(const operand_row *operand) {
+    return operand->row_block > 0 || operand->col_block > 0;
+}
+/* Rows, and columns, of a DENSE operand, whichever way it is stored. */
+int64_t operand_rows(const plan_problem *problem, const operand_row *operand);
+int64_t operand_cols(const plan_problem *problem, const operand_row *operand);
 /* Type, rows, cols and ld of a DENSE operand, as it is stored. data is NULL. */
 mc_dense operand_shape(const plan_problem *problem, const operand_row *operand);
 /* Whether a DENSE operand is stored by columns. */

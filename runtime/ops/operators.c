@@ -74,14 +74,26 @@ mc_type operand_element(const plan_problem *problem, const operand_row *operand)
     return operand->type == NO_MEMBER ? MC_F32 : (mc_type)member_get(problem, operand->type);
 }
 
+static int64_t blocks_of(int64_t size, int block) {
+    return block > 0 ? size / block + (size % block != 0) : size;
+}
+
+int64_t operand_rows(const plan_problem *problem, const operand_row *operand) {
+    return blocks_of(member_get(problem, operand->rows), operand->row_block);
+}
+
+int64_t operand_cols(const plan_problem *problem, const operand_row *operand) {
+    return blocks_of(member_get(problem, operand->cols), operand->col_block);
+}
+
 mc_dense operand_shape(const plan_problem *problem, const operand_row *operand) {
     mc_dense shape = {.type = operand_element(problem, operand),
-                      .rows = member_get(problem, operand->rows),
-                      .cols = member_get(problem, operand->cols),
+                      .rows = operand_rows(problem, operand),
+                      .cols = operand_cols(problem, operand),
                       .ld = member_get(problem, operand->ld)};
     if (operand_is_turned(problem, operand)) {
-        shape.rows = member_get(problem, operand->cols);
-        shape.cols = member_get(problem, operand->rows);
+        shape.rows = operand_cols(problem, operand);
+        shape.cols = operand_rows(problem, operand);
     }
     if (operand->ld == NO_MEMBER) shape.ld = shape.cols;
     return shape;

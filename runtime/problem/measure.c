@@ -38,13 +38,29 @@ static mc_status take_matrix(measuring *m) {
     return status;
 }
 
+/* Of an operand that has one for blocks of rows or columns: as many as there are by what others have said. */
+static mc_status check_blocks(const measuring *m, const operand_row *operand, const mc_dense *input,
+                              const char *who) {
+    const mc_dense want = operand_shape(m->problem, operand);
+    if (input->rows == want.rows && input->cols == want.cols) return MC_OK;
+    return mc_fail(m->diag, MC_CANNOT, "%s is %lld x %lld, must be %lld x %lld", who, (long long)input->rows,
+                   (long long)input->cols, (long long)want.rows, (long long)want.cols);
+}
+
+static mc_status take_sizes(measuring *m, const operand_row *operand, const mc_dense *input,
+                            const char *who) {
+    bool turned = operand_is_turned(m->problem, operand);
+    if (operand_has_blocks(operand)) return check_blocks(m, operand, input, who);
+    mc_status status = say(m, operand->rows, turned ? input->cols : input->rows, who, "rows");
+    if (status != MC_OK) return status;
+    return say(m, operand->cols, turned ? input->rows : input->cols, who, "columns");
+}
+
 static mc_status take_dense(measuring *m, const operand_row *operand, const mc_dense *input) {
     char who[OPERAND_TITLE];
     mc_type type = operand_element(m->problem, operand);
-    bool turned = operand_is_turned(m->problem, operand);
     operand_title(operand, who);
-    mc_status status = say(m, operand->rows, turned ? input->cols : input->rows, who, "rows");
-    if (status == MC_OK) status = say(m, operand->cols, turned ? input->rows : input->cols, who, "columns");
+    mc_status status = take_sizes(m, operand, input, who);
     if (status == MC_OK && input->type != type)
         return mc_fail(m->diag, MC_CANNOT, "the kernel reads %s as %s, this one is %s", who,
                        mc_type_text(type), mc_type_text(input->type));
