@@ -13,6 +13,10 @@ static mc_status check_same(const session *s, const mc_kernel *kernel, const mc_
     if (status == MC_OK && own.sums != s->shape.sums)
         return mc_fail(diag, MC_USAGE, "%s: other sums than the first spec's: not the same product",
                        s->problem.spec_path);
+    if (status == MC_OK && own.block_scales != s->shape.block_scales)
+        return mc_fail(diag, MC_USAGE,
+                       "%s: scales of blocks as the first spec has not, or has: not the same product",
+                       s->problem.spec_path);
     if (status != MC_OK || (types && (first || s->problem.a.rows == before->rows))) return status;
     return mc_fail(diag, MC_USAGE, "%s: another %s than the first spec's: not the same product",
                    s->problem.spec_path, types ? "vec, and so m," : "lhs or rhs");

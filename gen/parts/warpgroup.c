@@ -48,11 +48,14 @@ static mc_opcode opcode(const warpgroup_mma *m) {
 /* -- Begin -------------------------------------------------------------------------------------------- */
 
 static void declare_sums(warpgroup_mma *m) {
-    static const char *const names[] = {"sum", "sum_below"}, *const totals[] = {"total", "total_below"};
+    static const char *const names[] = {"sum", "sum_below"}, *const totals[] = {"total", "total_below"},
+                             *const scales[] = {"scale_of_row", "scale_of_row_below"};
     for (int block = 0; block < m->blocks; block++)
         b32_array(m->b, names[block], warpgroup_sums(m), m->sums[block]);
     for (int block = 0; block < m->blocks && m->promoted; block++)
         b32_array(m->b, totals[block], warpgroup_sums(m), m->totals[block]);
+    for (int block = 0; block < m->blocks && m->scaled; block++)
+        b32_array(m->b, scales[block], WARPGROUP_LANE_ROWS, m->scales[block]);
 }
 
 /* Where the lane's row of each 16 x 16 (of bytes: 16 x 32) part of A lies: ldmatrix takes rows of 16 bytes,
@@ -178,10 +181,16 @@ void warpgroup_clear_totals(const warpgroup_mma *m) {
         for (int i = 0; i < warpgroup_sums(m); i++) EMIT(m->b, mov_b32, m->totals[block][i], I(0));
 }
 
+static void promote_sum(const warpgroup_mma *m, int block, int i) {
+    const mc_reg sum = m->sums[block][i], total = m->totals[block][i];
+    const mc_reg scale = m->scales[block][i / WARPGROUP_LANE_RUN % WARPGROUP_LANE_ROWS];
+    if (m->scaled) EMIT(m->b, fma_f32, total, sum, scale, total);
+    else EMIT(m->b, add_f32, total, total, sum);
+}
+
 void warpgroup_promote(const warpgroup_mma *m) {
     for (int block = 0; block < m->blocks; block++)
-        for (int i = 0; i < warpgroup_sums(m); i++)
-            EMIT(m->b, add_f32, m->totals[block][i], m->totals[block][i], m->sums[block][i]);
+        for (int i = 0; i < warpgroup_sums(m); i++) promote_sum(m, block, i);
 }
 
 void warpgroup_next(const warpgroup_mma *m, mc_reg wrap) {

@@ -17,7 +17,8 @@
  * `adds` is false for a tile's first stage, whose first wgmma writes the sums. So nothing is zeroed.
  *
  * With `promoted` each stage's sums are made anew, and warpgroup_promote adds them to the totals, in f32,
- * once the stage has been waited for.
+ * once the stage has been waited for. With `scaled` it multiplies them by `scales` first, which the caller
+ * writes for each stage: one for each of the lane's two rows of a block.
  *
  * In D, lane 4 g + t of warp w of the warpgroup has rows 16 w + g and 16 w + g + 8, and of each 8 columns 2 t
  * and 2 t + 1: sum 4 j + 2 h + c is that of row 16 w + g + 8 h and column 8 j + 2 t + c (PTX ISA, "Register
@@ -44,6 +45,7 @@ const wgmma_form *wgmma_form_of(const char *lhs, const char *rhs, const char *su
 enum { WGMMA_K_BYTES = 32 };
 
 enum { WARPGROUP_SETS = 2, WARPGROUP_BLOCKS = 2, WGMMA_SUMS = 128, WGMMA_A_REGS = 4, STAGE_STEPS = 4 };
+enum { WARPGROUP_LANE_ROWS = 2, WARPGROUP_LANE_RUN = 2 }; /* a lane's rows of a block; columns side by side */
 
 /* The caller sets the first part. An A in registers has one block of rows; more are a mistake. */
 typedef struct warpgroup_mma {
@@ -56,8 +58,10 @@ typedef struct warpgroup_mma {
     bool from_registers;             /* A is loaded to registers first */
     bool sparse;                     /* A's nonzeros: lhs has half of rhs's k */
     bool promoted;                   /* of sums in f32 */
+    bool scaled;                     /* promoted: stages' sums are multiplied by scales of their rows */
 
     mc_reg sums[WARPGROUP_BLOCKS][WGMMA_SUMS], totals[WARPGROUP_BLOCKS][WGMMA_SUMS];
+    mc_reg scales[WARPGROUP_BLOCKS][WARPGROUP_LANE_ROWS];
     mc_reg adds;
     mc_reg a_first, b_first, a_desc, b_desc; /* descriptors: of stage 0, of the stage at hand */
     mc_reg step_a, step_b;                   /* scratch: those of a step of k */

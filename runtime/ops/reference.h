@@ -71,6 +71,9 @@ typedef struct mc_gemm_order {
     mc_gemm_method method;
     int parts; /* that k is split into, as by `split` of wgmma's kernels: 1 where it is not */
     mc_sum_mode sums;
+    /* scales of blocks, where sums are PROMOTED: as executions bring them (mcrt.h); NULL: none */
+    const mc_dense *a_blocks, *b_blocks;
+    mc_major a_blocks_major;
 } mc_gemm_order;
 MC_API mc_status mc_reference_gemm_ordered(const mc_dense *a, const mc_dense *b, mc_layout layout,
                                            const mc_gemm_order *order, mc_dense *sums, mc_diag *diag);

@@ -113,6 +113,8 @@ static const struct {
     AT(mc_plan_config, a_major, 256),
     AT(mc_plan_config, sums, 260),
     AT(mc_plan_config, dense, 264),
+    AT(mc_plan_config, block_scales, 268),
+    AT(mc_plan_config, a_blocks_major, 272),
     AT(mc_plan_info, size, 0),
     AT(mc_plan_info, origin, 8),
     AT(mc_plan_info, microseconds, 16),

@@ -25,6 +25,23 @@ expect 2 '_promoted.lua: other sums than the first spec'"'"'s: not the same prod
 expect 2 '_promoted.lua: other sums than the first spec'"'"'s: not the same product' best gemm24 some.smtx
 expect 0 'verdict' best gemm --m 5 --k 16 --set sums=promoted
 
+# Scales of blocks: random, from files, of shapes that do not fit, where there are none
+blocks() { "$mcrun" gemm "$specs/gemm_e4m3_blocks.lua" --device sim --set store=single "$@"; }
+scales() { # FILE ROWS COLUMNS
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': ($2, $3), }" >"$1"
+    for _ in $(seq $(($2 * $3))); do printf '\x00\x00\x80\x3e'; done >>"$1"
+}
+scales a_blocks.npy 5 3
+scales b_blocks.npy 2 3
+scales turned.npy 3 5
+expect 0 'verdict' blocks --m 5 --n 130 --k 272
+expect 0 'verdict' blocks --m 5 --n 130 --k 272 --set a_blocks_major=column --a-blocks a_blocks.npy --b-blocks b_blocks.npy
+expect 1 'turned.npy is 3 x 5, must be 5 x 3' blocks --m 5 --n 130 --k 272 --a-blocks turned.npy
+expect 1 'b_blocks.npy is 2 x 3, must be 1 x 3' blocks --m 5 --n 128 --k 272 --b-blocks b_blocks.npy
+expect 1 '--a-blocks: the kernel takes none' dense gemm_f16 --m 5 --n 9 --k 16 --a-blocks a_blocks.npy
+expect 2 'unknown or ambiguous option' pruned gemm24_f16 some.smtx --a-blocks a_blocks.npy
+expect 2 '_blocks.lua: scales of blocks' "$mcrun" gemm "$specs/gemm_e4m3_promoted.lua" "$specs/gemm_e4m3_blocks.lua" --m 5 --n 16 --ldb 16 --k 16 --device sim --variants best
+
 # There are no kernels for a k of 0, which would copy nothing
 pattern '3, 0, 0' '0 0 0 0' '' no_columns.smtx
 pattern '0, 0, 0' '0' '' nothing.smtx
@@ -69,6 +86,7 @@ expect 1 'A of s4 lies by columns' plan --op gemm some.smtx --lhs s4 --rhs u4 --
 expect 0 'exact' dense gemm_s4_mma --m 5 --n 9 --k 17 --set copy=1
 expect 0 'sums=promoted' plan --op gemm some.smtx --lhs e4m3 --rhs e4m3 --set sums=promoted --set lda=16 --set ldb=16
 expect 0 'sums=promoted' plan --op gemm24 some.smtx --lhs e5m2 --rhs e4m3 --out bf16 --set sums=promoted --set ldb=16 --n 10
+expect 0 'block_scales=on' plan --op gemm some.smtx --lhs e4m3 --rhs e4m3 --out bf16 --set sums=promoted --set block_scales=on --set lda=16 --set ldb=16
 expect 0 'sums=f16' plan --op gemm24 some.smtx --lhs f16 --rhs f16 --set sums=f16
 expect 2 'sums: "promoted" is for floats of 8 bits, lhs is "f16"' plan --op gemm some.smtx --lhs f16 --rhs f16 --set sums=promoted
 expect 2 'mma does not multiply "tf32rz" by "tf32"' plan --op gemm some.smtx --lhs tf32rz --rhs tf32

@@ -1,6 +1,7 @@
 /* Plans of dense products by the C interface, on the simulator: which kernel is chosen for sizes that tensor copies of C
- * take and for others, open shapes, a residual by the list, and what is refused. Sums are of small integers, and so
- * exact in every type. What kernels compute is in tests/kernels/product_test.c. */
+ * take and for others, open shapes, a residual and scales of blocks by the list, and what is refused. Sums are of small
+ * integers, and scales powers of two, so that results are exact in every type. What kernels compute is in tests/kernels/product_test.c. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,16 +37,38 @@ static mc_address put(mc_type type, int64_t rows, int64_t cols, int64_t ld, int 
     return address;
 }
 
-enum { A_SALT = 1, B_SALT = 2, R_SALT = 3 };
+enum { A_SALT = 1, B_SALT = 2, R_SALT = 3, BLOCK = 128 };
+
+static float scale_of(int64_t row, int64_t block) { return ldexpf(1, (int)(row + 2 * block) % 3 - 1); }
+
+static int64_t blocks_of(int64_t size) { return (size + BLOCK - 1) / BLOCK; }
+
+/* Scales of ROWS x BLOCKS, by rows or by columns. */
+static mc_address put_scales(int64_t rows, int64_t blocks, mc_major major) {
+    const size_t count = (size_t)(rows * blocks);
+    const bool turned = major == MC_MAJOR_COLUMN;
+    float *scales = malloc(count * sizeof *scales);
+    mc_address address = 0;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t q = 0; q < blocks; q++) scales[turned ? q * rows + i : i * blocks + q] = scale_of(i, q);
+    if (worked("memory", mc_memory_create(context, count * sizeof *scales, &address, diag)))
+        (void)worked("write", mc_memory_write(context, address, scales, count * sizeof *scales, diag));
+    free(scales);
+    return address;
+}
 
 static float want(const mc_plan_config *p, int64_t row, int64_t col) {
-    int sum = 0;
+    float sum = 0;
     bool turned = p->a_major == MC_MAJOR_COLUMN;
     bool by_rows = p->b_layout == MC_LAYOUT_ROWS;
-    for (int64_t k = 0; k < p->k; k++)
-        sum += value_of(turned ? k : row, turned ? row : k, A_SALT) *
-               value_of(by_rows ? k : col, by_rows ? col : k, B_SALT);
-    return (float)(sum + (p->residual != MC_RESIDUAL_NONE ? value_of(row, col, R_SALT) : 0));
+    for (int64_t k = 0; k < p->k; k++) {
+        const int product = value_of(turned ? k : row, turned ? row : k, A_SALT) *
+                            value_of(by_rows ? k : col, by_rows ? col : k, B_SALT);
+        const int64_t block = k / BLOCK;
+        const float scale = p->block_scales ? scale_of(row, block) * scale_of(col / BLOCK, block) : 1;
+        sum += (float)product * scale;
+    }
+    return (sum + (float)(p->residual != MC_RESIDUAL_NONE ? value_of(row, col, R_SALT) : 0));
 }
 
 static void compare(const mc_plan_config *p, mc_address c, int64_t ld) {
@@ -73,20 +96,24 @@ static void execute(const mc_plan *plan, const mc_plan_config *p) {
             ldc = p->ldc ? p->ldc : p->n;
     mc_address a = put(p->a, turned ? p->k : p->m, a_row, lda, A_SALT),
                b = put(p->b, by_rows ? p->k : p->n, b_row, ldb, B_SALT), c = put(p->c, p->m, p->n, ldc, 0),
-               r = put(MC_F32, p->m, p->n, p->n, R_SALT);
-    const mc_argument list[] = {{.name = "residual", .address = r}};
+               r = put(MC_F32, p->m, p->n, p->n, R_SALT),
+               a_blocks = put_scales(p->m, blocks_of(p->k), p->a_blocks_major),
+               b_blocks = put_scales(blocks_of(p->n), blocks_of(p->k), MC_MAJOR_ROW);
+    const mc_argument list[] = {{.name = "residual", .address = r},
+                                {.name = "a_blocks", .address = a_blocks},
+                                {.name = "b_blocks", .address = b_blocks}};
     const mc_args args = {.size = sizeof args,
                           .a = a,
                           .b = b,
                           .c = c,
                           .list = list,
-                          .list_count = p->residual != MC_RESIDUAL_NONE};
+                          .list_count = p->block_scales ? 3 : p->residual != MC_RESIDUAL_NONE};
     mc_address room = 0;
     size_t bytes = mc_plan_workspace(plan);
     if (bytes > 0) (void)worked("workspace", mc_memory_create(context, bytes, &room, diag));
     if (worked("execute", mc_execute(plan, &args, room, NULL, diag))) compare(p, c, ldc);
-    const mc_address all[] = {a, b, c, r, room};
-    for (int i = 0; i < 5 - (room == 0); i++) mc_memory_destroy(context, all[i]);
+    const mc_address all[] = {a, b, c, r, a_blocks, b_blocks, room};
+    for (int i = 0; i < 7 - (room == 0); i++) mc_memory_destroy(context, all[i]);
 }
 
 static mc_plan_config problem_of(mc_type side, mc_type out, int64_t m, int64_t n, int64_t k) {
@@ -118,6 +145,36 @@ static void refuse(mc_plan_config p, mc_status wanted, const char *why) {
     CHECK_TEXT(mc_diag_text(diag), why);
     mc_diag_clear(diag);
     mc_plan_destroy(plan);
+}
+
+/* Scales of blocks, both layouts of A's; what does not go with them; and that an execution brings them. */
+static void try_block_scales(void) {
+    mc_plan_config p = problem_of(MC_E4M3, MC_F32, 70, 144, 304);
+    mc_plan *plan = NULL;
+    p.sums = MC_SUMS_PROMOTED, p.block_scales = true;
+    try_plan(p, "block_scales=on");
+    p.a_blocks_major = MC_MAJOR_COLUMN, p.residual = MC_RESIDUAL_F32;
+    try_plan(p, "a_blocks_major=column");
+    p = problem_of(MC_E5M2, MC_F32, 33, 300, 129), p.ldb = 144, p.shapes = MC_SHAPES_OPEN;
+    p.sums = MC_SUMS_PROMOTED, p.block_scales = true, p.a_major = MC_MAJOR_COLUMN;
+    try_plan(p, "block_scales=on");
+    if (worked("plan", mc_plan_create(context, &p, &plan, diag))) {
+        const mc_args args = {.size = sizeof args, .a = 256, .b = 256, .c = 256};
+        CHECK(mc_execute(plan, &args, 256, NULL, diag) == MC_CANNOT, "without scales");
+        CHECK_TEXT(mc_diag_text(diag), "a_blocks is missing");
+        mc_diag_clear(diag);
+    }
+    mc_plan_destroy(plan);
+    p.batch = 2;
+    refuse(p, MC_USAGE, "block_scales is set, and a batch has no scales of blocks");
+    p.batch = 0, p.sums = MC_SUMS_FAST;
+    refuse(p, MC_USAGE, "block_scales is set, which goes with promoted sums");
+    p.block_scales = false, p.a_blocks_major = MC_MAJOR_COLUMN;
+    refuse(p, MC_USAGE, "a_blocks_major is set, which goes with block_scales");
+    p.a_blocks_major = (mc_major)2;
+    refuse(p, MC_USAGE, "a_blocks_major is 2, must be one of its 2 choices");
+    p = (mc_plan_config){.size = sizeof p, .op = MC_OP_QUANTISE, .block_scales = true};
+    refuse(p, MC_USAGE, "block_scales is set, which only a gemm has");
 }
 
 /* A kernel that copies A early may begin early, also behind a pass that writes B, but not behind one that writes A. */
@@ -200,6 +257,7 @@ int main(void) {
     p = problem_of(MC_S4, MC_S32, 9, 130, 7), p.lda = 24, p.ldb = 8, p.shapes = MC_SHAPES_OPEN;
     try_plan(p, "k=open");
     try_early();
+    try_block_scales();
     p = problem_of(MC_F16, MC_F16, 64, 64, 64);
     p.sums = MC_SUMS_PROMOTED;
     refuse(p, MC_USAGE, "sums are promoted of floats of 8 bits, not of f16 by f16");

@@ -421,7 +421,7 @@ pattern_list() {
 }
 
 # Products: variants, pairs of types, and what becomes of sums. LDA: a setting that dense ones have.
-gemm_list() { product_list "--set lda=4608"; }
+gemm_list() { product_list "--set lda=4608" && blocks_list; }
 gemm24_list() { product_list; }
 product_list() { # LDA
     local lda=${1:-} i all types=("bf16 bf16" "e4m3 e5m2" "e5m2 e4m3" "s8 u8" "u8 s8" "f16 f16") stores=(pairs single) outs=(f16 f32 bf16)
@@ -443,6 +443,21 @@ product_list() { # LDA
     for ((i = 0; i < all; i += 23)); do echo "sm_90a $i batch --set batch=on"; done
     for i in 0 1 2; do echo "sm_90a 0 batch-added$i --set batch=on --set store=${stores[i % 2]} $(added "$i") --set tile_n=128"; done
     echo "sm_90a 0 batch-rows --set batch=on --set layout=rows --set once=on"
+}
+
+# Scales of blocks: tiles, both layouts of A's, and what else a consumer does.
+blocks_list() {
+    local i columns=(128 64 32) majors=(row column) stores=(tensor pairs single) outs=(bf16 f16 f32)
+    local blocks="--set lhs=e4m3 --set rhs=e4m3 --set sums=promoted --set block_scales=on --set group=4"
+    for ((i = 0; i < 6; i++)); do
+        echo "sm_90a 0 blocks$i $blocks --set a_blocks_major=${majors[i % 2]} --set tile_m=128 --set consumers=2 --set stages=4 --set turns=off --set tile_n=${columns[i % 3]} --set store=${stores[i / 2]} --set out=${outs[i % 3]}"
+        echo "sm_90a 0 blocks-high$i $blocks --set a_blocks_major=${majors[i / 3]} --set tile_m=256 --set consumers=2 --set stages=3 --set turns=off --set tile_n=${columns[1 + i % 2]} --set store=pairs --set align=16 $(added "$i")"
+        echo "sm_90a 0 blocks-split$i $blocks --set a_blocks_major=${majors[i % 2]} --set tile_m=64 --set consumers=1 --set stages=3 --set split=$((2 << i % 3)) --set tile_n=16 --set store=pairs --set out=${outs[i / 2]}"
+    done
+    for i in 0 1; do
+        echo "sm_90a 0 blocks-turns$i $blocks --set a_blocks_major=${majors[i]} --set tile_m=$((64 << i)) --set consumers=2 --set turns=on --set stages=3 --set tile_n=$((128 >> i)) --set out=bf16"
+        echo "sm_90a 0 blocks-one$i $blocks --set a_blocks_major=${majors[i]} --set tile_m=64 --set consumers=1 --set turns=off --set stages=6 --set tile_n=$((64 >> i)) --set out=f16"
+    done
 }
 
 # The same with k split: variants, types and outputs with every split, and what stands around the loop.

@@ -22,6 +22,7 @@ void product_rows(bench *t);
 void product_outputs(bench *t);
 void product_split(bench *t);
 void product_sums(bench *t);
+void product_blocks(bench *t);
 void product_batches(bench *t);
 
 /* The parts of product_mma.c. */

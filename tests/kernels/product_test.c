@@ -14,7 +14,8 @@
 #include "mcrt_internal.h"
 #include "ptxsim.h"
 
-enum { B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C }; /* from b on: an A of its own is operand 0 */
+/* From b on: an A of its own is operand 0. A gemm has scales of blocks behind the residual. */
+enum { B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, A_BLOCKS, B_BLOCKS };
 enum { SCHEDULES = 4, SKIPPED = 77 };
 
 /* -- Shapes */
@@ -150,6 +151,8 @@ static mc_status make_operands(bench *t, const shape *s) {
     if (status == MC_OK) status = make_input(t, t->b + B, round_up(b_row, b_unit) + s->gap_b * b_unit, s);
     if (status == MC_OK && p->residual != MC_RESIDUAL_NONE)
         status = make_input(t, t->b + RESIDUAL, round_up(p->n + 3 * s->gap_c, multiple_of(t, "ldr")), s);
+    for (int i = t->b + A_BLOCKS; i <= t->b + B_BLOCKS && p->block_scales && status == MC_OK; i++)
+        status = make_input(t, i, operand_shape(p, &t->op->operands[i]).cols, s);
     make_factors(t, s);
     return status;
 }
@@ -180,7 +183,10 @@ static mc_status compare_ordered(bench *t, const host_operands *o, const mc_dens
     mc_dense sums;
     const mc_gemm_order order = {.method = (mc_gemm_method)mc_kernel_field(t->kernel, "method"),
                                  .parts = (int)mc_kernel_field(t->kernel, "split"),
-                                 .sums = o->problem->sums};
+                                 .sums = o->problem->sums,
+                                 .a_blocks = o->problem->block_scales ? o->inputs[b + A_BLOCKS] : NULL,
+                                 .b_blocks = o->problem->block_scales ? o->inputs[b + B_BLOCKS] : NULL,
+                                 .a_blocks_major = o->problem->a_blocks_major};
     mc_status status =
         t->op->matrix.wanted
             ? mc_reference_gemm24_ordered(o->matrix, o->inputs[b + B], layout, &order, &sums, t->diag)
@@ -230,7 +236,7 @@ static mc_status make_run(bench *t, const shape *s, plan_problem *whole, mc_run 
     mc_run run = {.operands = {.problem = whole, .matrix = &t->matrix},
                   .ld = round_up(t->problem.n + s->gap_c, multiple_of(t, "ldc"))};
     if (mc_type_bytes(t->problem.out) == 0) run.ld = round_up(run.ld, 2);
-    for (int i = 0; i < t->b + C; i++) {
+    for (size_t i = 0; i + 1 < t->op->operand_count; i++) {
         run.operands.inputs[i] = t->inputs[i].data ? &t->inputs[i] : NULL;
         run.operands.factors[i] = t->factors[i];
     }
@@ -338,6 +344,7 @@ static const struct {
              {"outputs", product_outputs},
              {"split", product_split},
              {"sums", product_sums},
+             {"blocks", product_blocks},
              {"mma_sums", product_mma_sums},
              {"mma_types", product_mma_types},
              {"mma_words", product_mma_words},

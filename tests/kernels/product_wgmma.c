@@ -205,6 +205,44 @@ void product_sums(bench *t) {
     TRY(t, 1, half_rows);
 }
 
+/* Scales of blocks: of both layouts of A's, in tiles whose columns are all of a block's and a part of them, with
+   all that may be made of the sums; of few columns, also where a part of k has no block. */
+void product_blocks(bench *t) {
+    static const choice scaled[] = {{"sums", {"promoted"}},          {"block_scales", {"on"}},
+                                    {"lhs", {"e4m3", "e5m2"}},       {"rhs", {"e4m3", "e5m2"}},
+                                    {"out", {"bf16", "f32", "f16"}}, {"a_blocks_major", {"row", "column"}},
+                                    {"tile_m", {"128", "256"}},      {"tile_n", {"64", "32"}},
+                                    {"stages", {"3", "2"}},          {"consumers", {"2"}},
+                                    {"store", {"tensor", "pairs"}},  {"bias", {"none", "column"}},
+                                    {"residual", {"none", "f16"}}},
+                        square[] = {{"a_blocks_major", {"column", "row"}}, {"out", {"bf16", "f16"}}},
+                        in_turn[] = {{"sums", {"promoted"}},
+                                     {"block_scales", {"on"}},
+                                     {"lhs", {"e4m3"}},
+                                     {"rhs", {"e4m3"}},
+                                     {"out", {"f16", "e4m3"}},
+                                     {"a_blocks_major", {"column", "row"}},
+                                     {"tile_m", {"64"}},
+                                     {"tile_n", {"128"}},
+                                     {"stages", {"2", "4"}},
+                                     {"consumers", {"2"}},
+                                     {"turns", {"on"}},
+                                     {"scale", {"tensor", "row"}},
+                                     {"b_scale", {"column", "none"}},
+                                     {"store", {"single"}}},
+                        shared[] = {{"sums", {"promoted"}},     {"block_scales", {"on"}},
+                                    {"lhs", {"e5m2"}},          {"rhs", {"e4m3"}},
+                                    {"split", {"2", "4", "8"}}, {"a_blocks_major", {"row", "column"}},
+                                    {"tile_m", {"64", "128"}},  {"tile_n", {"16", "32", "8"}},
+                                    {"consumers", {"1"}},       {"stages", {"3"}},
+                                    {"overlap", {"off", "on"}}, {"store", {"pairs"}}};
+    TRY(t, 61, scaled);
+    TRY(t, 7, in_turn);
+    TRY(t, 1, square);
+    product_take_few_columns(t);
+    TRY(t, 5, shared);
+}
+
 /* Several products in one launch, dense or by one 2:4 matrix. */
 void product_batches(bench *t) {
     static const choice

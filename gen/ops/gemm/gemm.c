@@ -18,6 +18,13 @@ static const mc_field fields[] = {
 #include "ops/gemm/fields.def"
 #include "ops/gemm/wgmma/fields.def"
 #include "ops/gemm/mma/fields.def"
+[F_BLOCK_SCALES] = {"block_scales", SWITCH, .quiet = true, .solvers = "wgmma", .lacking = "has no scales of blocks",
+    .doc = "on, with sums = \"promoted\": what each 128 values of k of a row and a column add up to is multiplied by "
+           "a_blocks, an f32 for each row of A and 128 of k, times b_blocks, one for each 128 columns of B and 128 of k, "
+           "before it is added to the other sums."},
+[F_A_BLOCKS_MAJOR] = {"a_blocks_major", WORDS("row", "column"), /* of mc_major */
+    .quiet = true, .solvers = "wgmma", .lacking = "has no scales of blocks",
+    .doc = "How a_blocks lie. row: [m][k / 128]. column: [k / 128][m]."},
 }, fields24[] = {
 [FIELD_OP] = {"op", WORDS("gemm24"), .doc = "The kernel family."},
 [F_VEC] = {"vec", COUNTS(1), .standard = 1, .doc = "Rows of A's vectors: in a 2:4 matrix each element is one."},
@@ -27,7 +34,7 @@ static const mc_field fields[] = {
 };
 /* clang-format on */
 SCHEMA_FITS(fields, GEMM_FIELDS - 1);
-SCHEMA_FITS(fields24, GEMM_FIELDS - 1);
+SCHEMA_FITS(fields24, GEMM24_FIELDS - 1);
 
 static const mc_solver *const solvers[] = {[GEMM_WGMMA] = &gemm_wgmma, [GEMM_MMA] = &gemm_mma},
                               *const solvers24[] = {[GEMM_WGMMA] = &gemm24_wgmma, [GEMM_MMA] = &gemm24_mma};
@@ -50,6 +57,8 @@ static const mc_hint hints[] = {
     {" trans_b transpose_b trans b_layout ", "layout = \"columns\" or \"rows\" says how B lies"},
     {" split_k splitk k_splits num_splits stream_k ",
      "split is how many thread blocks of a cluster share a tile, each with a part of k"},
+    {" block_scale scale_a scale_b a_scales b_scales blockwise group_size ",
+     "block_scales = \"on\": scales of 128 values of k of each row of A, and of 128 x 128 values of B"},
     {" alpha ", "scale = \"tensor\" multiplies all of C"},
     {" beta ", "residual adds a matrix of C's shape"},
     {" sparsity nm n_m sparse ", "op = \"gemm24\" is the product by a 2:4 matrix"},

@@ -57,6 +57,17 @@ static void check_sums(gemm_problem *p, mc_complaints *complaints) {
     p->sums = GEMM_FAST;
 }
 
+static void check_block_scales(gemm_problem *p, mc_complaints *complaints) {
+    if (!p->block_scales && p->a_blocks_columns)
+        complain(complaints, F_A_BLOCKS_MAJOR, "there are no scales of blocks: leave it out");
+    if (p->block_scales && p->sums != GEMM_PROMOTED)
+        complain(complaints, F_BLOCK_SCALES, "\"on\" wants sums = \"promoted\"");
+    else if (p->block_scales && p->batch)
+        complain(complaints, F_BLOCK_SCALES, "a batch has no scales of blocks");
+    else return;
+    p->block_scales = false;
+}
+
 /* -- Problem ------------------------------------------------------------------------------------------ */
 
 static gemm_side side_of(int64_t word) {
@@ -82,6 +93,8 @@ gemm_problem gemm_problem_of(const int64_t *point, bool sparse, mc_complaints *c
                       .output = output_of(point),
                       .sparse = sparse,
                       .b_rows = point[F_LAYOUT] != 0,
+                      .block_scales = !sparse && point[F_BLOCK_SCALES] != 0,
+                      .a_blocks_columns = !sparse && point[F_A_BLOCKS_MAJOR] != 0,
                       .batch = point[F_BATCH] != 0,
                       .align = (int)point[F_ALIGN],
                       .m = point[F_M],
@@ -93,6 +106,7 @@ gemm_problem gemm_problem_of(const int64_t *point, bool sparse, mc_complaints *c
                       .ldr = point[F_LDR]};
     p.output.real = !p.lhs.integer;
     check_sums(&p, complaints);
+    check_block_scales(&p, complaints);
     check_shapes(&p, complaints);
     out_check(&p.output, &output_fields, &mc_archs[point[FIELD_ARCH]], complaints);
     out_describe(&p.output, false, p.c_doc);
@@ -123,21 +137,25 @@ int gemm_residual_load(const gemm_problem *p, int store) {
 
 size_t gemm_entry_name(const gemm_problem *p, char name[MC_MAX_ENTRY]) {
     static const char *const sums[] = {"", "_promoted", "_sums_f16"};
-    return (size_t)snprintf(name, MC_MAX_ENTRY, "gemm%s_%s%s%s%s%s%s", p->sparse ? "24" : "", p->lhs.name,
+    return (size_t)snprintf(name, MC_MAX_ENTRY, "gemm%s_%s%s%s%s%s%s%s", p->sparse ? "24" : "", p->lhs.name,
                             p->rhs.name, out_element_name(p->output.element), out_act_link(&p->output),
-                            out_act_text(&p->output), sums[p->sums]);
+                            out_act_text(&p->output), sums[p->sums], p->block_scales ? "_blocks" : "");
 }
 
 /* Texts are [B row-major][what is added up]. */
-enum { KINDS = 4 };
-static int kind_of(const gemm_problem *p) { return p->output.real ? 1 + (int)p->sums : 0; }
+enum { SCALED = 4, KINDS };
+static int kind_of(const gemm_problem *p) {
+    if (p->block_scales) return SCALED;
+    return p->output.real ? 1 + (int)p->sums : 0;
+}
 
 #define TEXTS(operands)                                                                                      \
     {                                                                                                        \
         "C = A[m,k] B[k,n]: " operands "; integers, sums in s32.",                                           \
             "C = A[m,k] B[k,n]: " operands "; floats, sums in f32.",                                         \
             "C = A[m,k] B[k,n]: " operands "; floats, sums of 128 products promoted to f32.",                \
-            "C = A[m,k] B[k,n]: " operands "; floats, sums in f16."                                          \
+            "C = A[m,k] B[k,n]: " operands "; floats, sums in f16.",                                         \
+            "C = A[m,k] B[k,n]: " operands "; floats, sums of 128 products scaled and promoted to f32."      \
     }
 
 const char *gemm_computes(const void *plan) {
@@ -165,6 +183,15 @@ void gemm_add_packed(const gemm_problem *p, mc_contract *c) {
     add_array(c, ATOM_ALIGN,
               (mc_array){"meta", "u8", pairs ? "atoms * 2048" : "atoms * 1024, of 8 bits * 2048",
                          "the places of what is kept"});
+}
+
+void gemm_add_block_scales(const gemm_problem *p, mc_contract *c) {
+    if (!p->block_scales) return;
+    add_param(c, (mc_param){"a_blocks", "u64", MC_PARAM_ARRAY, sizeof(float),
+                            p->a_blocks_columns ? "f32[k / 128][m]: scale of each row of A and 128 of k"
+                                                : "f32[m][k / 128]: scale of each row of A and 128 of k"});
+    add_param(c, (mc_param){"b_blocks", "u64", MC_PARAM_ARRAY, sizeof(float),
+                            "f32[n / 128][k / 128]: scale of each 128 columns of B and 128 of k"});
 }
 
 void gemm_add_shapes(const gemm_problem *p, bool with_c, mc_contract *c) {

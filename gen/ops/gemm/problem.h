@@ -13,6 +13,9 @@ typedef struct gemm_side {
     bool integer;
 } gemm_side;
 
+/* Values of k, and columns of B, that have one scale. */
+enum { GEMM_BLOCK = 128 };
+
 /* In the order of the words of the field. */
 typedef enum gemm_sums { GEMM_FAST, GEMM_PROMOTED, GEMM_HALVES } gemm_sums;
 
@@ -23,6 +26,8 @@ typedef struct gemm_problem {
     bool sparse; /* A is 2:4, in the arrays values and meta (parts/packed24.h) */
     bool b_rows; /* B is row-major; else the k values of a column lie side by side */
     bool batch;  /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
+    /* each block of k has a sum that is scaled; scales of A lie as [k / 128][m] */
+    bool block_scales, a_blocks_columns;
     int align;
     int64_t m, n, k, lda, ldb, ldc, ldr;
     char c_doc[OUT_TEXT]; /* what the contract says of C */
@@ -56,6 +61,8 @@ int gemm_residual_load(const gemm_problem *p, int store);
 
 /* Sparse: adds A's packed arrays to the contract. */
 void gemm_add_packed(const gemm_problem *p, mc_contract *c);
+/* Adds the scales of blocks to the contract, if there are any. */
+void gemm_add_block_scales(const gemm_problem *p, mc_contract *c);
 /* Adds the shapes to the contract; C's and the residual's rows where WITH_C. */
 void gemm_add_shapes(const gemm_problem *p, bool with_c, mc_contract *c);
 /* ELEMENTS as a constraint has them: a multiple of 1 is none. */

@@ -24,6 +24,17 @@
  * of all sums add up to the one of P with s = 4; and each of the s / 4 additions, parts' too, rounds by at
  * most 2^-24 (P + E).
  *
+ * With scales of blocks each promoted sum is multiplied by its scale s, an f32 that kernel and reference have
+ * alike. So its error E_q counts |s_q| times. Let B be what these add up to, over all q blocks, and b what
+ * adding them up in f32 gives: each addition rounds once, by at most 2^-24 of the result, or 2^-150 where
+ * that is subnormal, so that B is at most (1 + q 2^-23) (b + q 2^-150).
+ *   What kernel and reference add up themselves is rounded, too: q times by each, and by a kernel that splits
+ * k at most q times more. No sum on its way has a magnitude above what |s_q| (P_q + E_q) add up to, but for
+ * that rounding. By the formula above E_q is at least 4 2^-13 P_q, so that is at most (2^11 + 1) B. Together
+ * these roundings are at most 4 (q + 1) 2^-24 (2^11 + 1) B, which is (q + 1) (2^-11 + 2^-22) B, and
+ * 3 q 2^-150; the fourth part is for what magnitudes grow by rounding, up to q = 2^20. Where a magnitude may
+ * leave f32, or a scale is no number, a sum may be anything.
+ *
  * A sum of f16 is, in each of its s steps, what a sum in f32 would be, rounded to f16: by at most 2^-11 of
  * it, or 2^-25 where it is subnormal. No sum on its way is above P + E. E is then the bound of f32 and
  * g (P + E), with g = s 2^-11, and s 2^-25; a step has 16 products, or 8 where a GPU's mma adds them in two
@@ -74,6 +85,16 @@ void gemm_bound_bytes(mc_dense *magnitudes, int64_t terms, bool promoted) {
         double error = bound_of(most, steps);
         error += adding * (most + error);
         p[i] = nextafterf((float)(error + rounding * most), INFINITY);
+    }
+}
+
+void gemm_bound_scaled(mc_dense *summed, int64_t blocks) {
+    const double q = (double)blocks, subnormal = 0x1p-150 * q, greatest = 0x1p-12 * 0x1p127;
+    const double growth = (1 + q * reference_unit) * (1 + (q + 1) * (0x1p-11 + 0x1p-22));
+    float *bound = summed->data;
+    for (int64_t i = 0; i < summed->rows * summed->ld; i++) {
+        const double error = bound[i] < greatest ? (bound[i] + subnormal) * growth + 3 * subnormal : INFINITY;
+        bound[i] = nextafterf((float)error, INFINITY);
     }
 }
 

@@ -4,7 +4,7 @@
 
 extern const mc_operator operator_gemm24;
 
-enum { FIRST };
+enum { FIRST, LAST = FIRST + PRODUCT_OPERANDS };
 
 static const operand_row operands[] = {
 #include "ops/gemm/operands.def"

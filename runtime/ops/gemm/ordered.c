@@ -3,10 +3,11 @@
  * What lies behind the last one is +0, which changes no bit of a sum. Kernels that split k have such a sum of
  * each part, and add these up. */
 #include <inttypes.h>
+#include <math.h>
 #include "arithmetic/mma_sum.h"
 #include "base/real.h"
 #include "matrix/sparse24_groups.h"
-#include "ops/reference.h"
+#include "ops/gemm/scaled.h"
 
 typedef struct ordered {
     const mc_dense *a;        /* dense */
@@ -58,13 +59,24 @@ static uint32_t sum_of(const ordered *o, int64_t row, int64_t column, int64_t fr
     return sum;
 }
 
+/* TOTAL and the SUM of the stage that begins at term FIRST, times its scale where there are any. */
+static uint32_t promote(const ordered *o, int64_t row, int64_t column, int64_t first, uint32_t sum,
+                        uint32_t total) {
+    const block_scales scales = {o->order.a_blocks, o->order.b_blocks, o->order.a_blocks_major};
+    if (scales.a_blocks == NULL) return mma_add_sums(total, sum);
+    const float scale = block_scale(&scales, row, column, first / GEMM_BLOCK);
+    const float scaled = fmaf(real_from_bits(MC_F32, sum), scale, real_from_bits(MC_F32, total));
+    return isnan(scaled) ? 0x7fffffff : real_to_bits(MC_F32, scaled);
+}
+
 /* The same; promoted, of the sums of stages. */
 static uint32_t part_sum(const ordered *o, int64_t row, int64_t column, int64_t from, int64_t end) {
     uint32_t total = 0;
     if (o->order.sums != MC_SUMS_PROMOTED) return sum_of(o, row, column, from, end);
-    for (int64_t first = from; first < end; first += o->stage)
-        total = mma_add_sums(total,
-                             sum_of(o, row, column, first, first + o->stage < end ? first + o->stage : end));
+    for (int64_t first = from; first < end; first += o->stage) {
+        const int64_t next = first + o->stage < end ? first + o->stage : end;
+        total = promote(o, row, column, first, sum_of(o, row, column, first, next), total);
+    }
     return total;
 }
 
@@ -93,6 +105,12 @@ static mc_status begin(ordered *o, mc_type a, int64_t cols, mc_diag *diag) {
                        mc_type_text(a), mc_type_text(o->b->type));
     if (halves) o->form.sum = MMA_F16;
     o->stage = STAGE_BYTES * 8 / mc_type_bits(a);
+    const bool scaled = o->order.a_blocks != NULL || o->order.b_blocks != NULL;
+    const bool whole = o->order.a_blocks != NULL && o->order.b_blocks != NULL && o->filled == NULL;
+    if (scaled && (!whole || o->stage != GEMM_BLOCK || o->order.sums != MC_SUMS_PROMOTED))
+        return mc_fail(diag, MC_CANNOT,
+                       "scales of blocks are those of both sides of a dense product of floats of 8 "
+                       "bits, whose sums are promoted");
     return MC_OK;
 }
 

@@ -13,7 +13,7 @@ enum {
     PRODUCT_C_SCALE,
     PRODUCT_ZERO,
     PRODUCT_RESIDUAL,
-    PRODUCT_C,
+    PRODUCT_OPERANDS, /* so many; an operator may have others behind them */
 };
 
 /* Members of both. */

@@ -14,6 +14,8 @@ typedef struct consumer {
     role_turns turns;
     mc_reg copies;       /* with turns: stages that the producer filled before this tile's */
     wgmma_metadata meta; /* sparse */
+    wgmma_scales scales; /* of blocks */
+    mc_reg index, more;  /* stages of the tile that were begun; whether there are more */
     sum_exchange parts;  /* split */
 } consumer;
 
@@ -57,7 +59,8 @@ static void begin_mma(consumer *w, mc_reg row) {
                              .blocks = wgmma_blocks(plan),
                              .from_registers = plan->a_registers,
                              .sparse = plan->problem.sparse,
-                             .promoted = wgmma_is_promoted(plan)};
+                             .promoted = wgmma_is_promoted(plan),
+                             .scaled = plan->problem.block_scales};
     warpgroup_begin(&w->mma, g->pipe.first, row, g->roles.warp_row, g->roles.lane);
 }
 
@@ -88,8 +91,14 @@ static void emit_stage(consumer *w, int set) {
     warpgroup_issue(&w->mma, set);
     warpgroup_next(&w->mma, w->stage.wrap);
     if (g->plan->problem.sparse) metadata_next(&w->meta, w->stage.wrap);
+    if (w->mma.scaled) wgmma_take_scales(&w->scales, w->mma.scales, w->more);
     if (w->mma.promoted) promote(w);
     else leave_last(w, set);
+}
+
+static void count_stage(const consumer *w) {
+    EMIT(w->b, add_s32, w->index, w->index, I(1));
+    EMIT(w->b, setp_lt, w->more, w->index, w->g->k_stages);
 }
 
 /* Multiplies a tile: `stage` counts its stages, of which a turn of the loop has one for each set of
@@ -98,18 +107,18 @@ static void emit_stages(consumer *w) {
     mc_builder *b = w->b;
     int sets = warpgroup_sets(&w->mma);
     mc_label next = label(b, "STAGE"), done = sets > 1 ? label(b, "STAGES_DONE") : (mc_label){0};
-    mc_reg more = pred(b, "more"), stage = carried(b, "stage", I(0));
+    w->more = pred(b, "more"), w->index = carried(b, "stage", I(0));
     if (w->mma.promoted) warpgroup_clear_totals(&w->mma);
     note(b, "a stage at a time: a %s's first wgmma writes the sums, the others add to them",
          w->mma.promoted ? "stage" : "tile");
     set_label(b, next);
     for (int set = 0; set < sets; set++) {
-        if (!w->mma.promoted) EMIT(b, setp_gt, w->mma.adds, stage, I(0));
+        if (!w->mma.promoted) EMIT(b, setp_gt, w->mma.adds, w->index, I(0));
+        if (w->mma.scaled) count_stage(w);
         emit_stage(w, set);
-        EMIT(b, add_s32, stage, stage, I(1));
-        EMIT(b, setp_lt, more, stage, w->g->k_stages);
-        if (set + 1 < sets) EMIT_IF(b, NOT(more), bra, TO(done));
-        else EMIT_IF(b, more, bra, TO(next));
+        if (!w->mma.scaled) count_stage(w);
+        if (set + 1 < sets) EMIT_IF(b, NOT(w->more), bra, TO(done));
+        else EMIT_IF(b, w->more, bra, TO(next));
     }
     if (sets > 1) set_label(b, done);
 }
@@ -161,6 +170,7 @@ static void emit_result(consumer *w, mc_reg own_row) {
 static void emit_tile(consumer *w, mc_reg own_row) {
     const wgmma_kernel *g = w->g;
     mc_builder *b = w->b;
+    if (w->mma.scaled) wgmma_load_scales(&w->scales, w->tiles.row, w->tiles.column);
     if (g->plan->turns) begin_turn(w);
     emit_stages(w);
     if (g->plan->turns) end_turn(w, schedule_is_more(&w->tiles, "other_has_tile"));
@@ -200,6 +210,7 @@ void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end) {
     begin_mma(&w, own_row);
     wgmma_begin_result(&w.result, g);
     if (g->plan->problem.sparse) begin_metadata(&w, own_row);
+    if (w.mma.scaled) wgmma_begin_scales(&w.scales, g, own_row);
     if (wgmma_is_split(g->plan)) begin_exchange(&w);
     if (turns) begin_turns(&w);
     heading(b, "A tile of C");

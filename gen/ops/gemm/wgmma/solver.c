@@ -53,6 +53,12 @@ static void check_tile(wgmma_plan *plan, mc_complaints *complaints) {
                  most);
 }
 
+static void check_block_scales(const wgmma_plan *plan, mc_complaints *complaints) {
+    if (plan->problem.block_scales && GEMM_BLOCK % plan->tile_n)
+        complain(complaints, F_TILE_N,
+                 "%d: a tile's columns have one scale of B, as 8, 16, 32, 64 and 128 have", plan->tile_n);
+}
+
 static void check_split(wgmma_plan *plan, mc_complaints *complaints) {
     if (wgmma_is_split(plan) && plan->turns)
         complain(complaints, F_SPLIT, "%d: consumers that take turns have no parts of k", plan->split);
@@ -120,6 +126,7 @@ static void make_plan_of(const int64_t *point, bool sparse, wgmma_plan *plan, mc
         complain(complaints, F_EARLY, "without overlap the kernel ahead has always ended");
     check_types(point, plan, complaints);
     check_tile(plan, complaints);
+    check_block_scales(plan, complaints);
     check_split(plan, complaints);
     check_store(plan, complaints);
     check_fixed(plan, complaints);
@@ -182,6 +189,7 @@ static void contract(const void *data, mc_contract *c) {
     if (tensor) out_add_factors(&p->output, c);
     else out_add_dense(&p->output, p->c_doc, (unsigned)p->align, c);
     out_add_residual(&p->output, false, (unsigned)p->align, c);
+    gemm_add_block_scales(p, c);
     gemm_add_shapes(p, !tensor, c);
     if (p->sparse) gemm_add_packed(p, c);
     else add_operand_map(plan, false, c);

@@ -98,6 +98,29 @@ tile_schedule wgmma_schedule(const wgmma_kernel *g, mc_reg turn);
 void wgmma_emit_producer(const wgmma_kernel *g, mc_label producer, mc_label end);
 void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end);
 
+/* -- Scales of blocks --------------------------------------------------------------------------------- */
+
+/* A stage is a block of k. A lane has the scales of its two rows of each 64, and the one of the tile's
+   columns; they are loaded while the stage before is multiplied. */
+typedef struct wgmma_scales {
+    const wgmma_kernel *g;
+    mc_reg line, last_row;    /* the lane's first row of a tile; A's last one */
+    mc_reg a_array, b_array;  /* of the thread block's first block of k */
+    mc_operand a_row, a_step; /* bytes from a row of A to the next; from a block of k */
+    mc_reg b_row;             /* bytes from 128 columns to the next ones */
+    mc_reg any;               /* split: whether the part has blocks */
+    mc_reg row;               /* scratch */
+    mc_reg a_at[WARPGROUP_BLOCKS][WARPGROUP_LANE_ROWS], b_at; /* where those of the next stage lie */
+    mc_reg a[WARPGROUP_BLOCKS][WARPGROUP_LANE_ROWS], b;       /* those themselves */
+} wgmma_scales;
+
+/* OWN_ROW: the first of the consumer's rows of a tile (none: 0). */
+void wgmma_begin_scales(wgmma_scales *s, const wgmma_kernel *g, mc_reg own_row);
+/* Loads those of the first stage of the tile at (ROW, COLUMN). */
+void wgmma_load_scales(const wgmma_scales *s, mc_reg row, mc_reg column);
+/* Puts the scales of the stage at hand into SCALES, and loads those of the next one, if there are MORE. */
+void wgmma_take_scales(const wgmma_scales *s, const mc_reg scales[][WARPGROUP_LANE_ROWS], mc_reg more);
+
 /* -- C ------------------------------------------------------------------------------------------------ */
 
 /* How a consumer makes C of its sums. */
