@@ -67,6 +67,21 @@ def test_operands_that_are_transposed_first(context, a_major, layout, operands):
     assert sum(found["bytes"] for found in plan.passes()) == plan.workspace
 
 
+def test_scales_of_blocks(context):
+    random = numpy.random.default_rng(8)
+    a, b = random.integers(0, 2, (33, 208)), random.integers(0, 2, (208, 130))
+    a_blocks, b_blocks = (2.0 ** random.integers(-2, 3, shape).astype("float32") for shape in ((33, 2), (2, 2)))
+    plan = mcgen.Plan("gemm", context=context, lhs="e4m3", rhs="e4m3", out="f32", m=33, n=130, k=208, sums="promoted",
+                      block_scales=True)
+    one = 0x38  # 1 in e4m3
+    given = dict(a=(a * one).astype("uint8"), b=numpy.ascontiguousarray(b.T * one).astype("uint8"), b_blocks=b_blocks)
+    of_a = a_blocks.repeat(128, 1)[:, :208]
+    of_b = b_blocks.repeat(128, 0)[:130].repeat(128, 1)[:, :208]
+    assert numpy.array_equal(plan(**given, a_blocks=a_blocks), (a * of_a) @ (b * of_b.T))
+    with pytest.raises(ValueError, match=r"a_blocks has \(2, 33\), must be \(33, 2\) of f32"):
+        plan(**given, a_blocks=a_blocks.T.copy())
+
+
 def test_bcrs_and_new_values(context):
     weight = pruned(32, 40, seed=3)
     blocks = weight.reshape(4, 8, 40)

@@ -56,6 +56,24 @@ def test_gemm_however_operands_lie(a_major, layout, context, device):
     assert torch.equal(c.cpu(), a.int() @ b.int())
 
 
+@pytest.mark.parametrize("major", ["row", "column"])
+def test_gemm_with_scales_of_blocks(major, context, device):
+    random = torch.Generator().manual_seed(7)
+    a, b = (torch.randint(-3, 4, shape, generator=random).float() for shape in ((70, 304), (304, 144)))
+    a_blocks, b_blocks = (2.0 ** torch.randint(-2, 3, shape, generator=random) for shape in ((70, 3), (2, 3)))
+    family = ops.Family("gemm", context=context, lhs="e4m3", rhs="e4m3", out="f32", sums="promoted", block_scales="on",
+                        a_blocks_major=major)
+    e4m3 = torch.float8_e4m3fn
+    of_a = a_blocks.t().contiguous() if major == "column" else a_blocks
+    sides = (a.to(e4m3).to(device), b.t().contiguous().to(e4m3).to(device))
+    c = torch.ops.mcgen.gemm(*sides, family.key, a_blocks=of_a.to(device), b_blocks=b_blocks.to(device))
+    scaled = a * a_blocks.repeat_interleave(128, 1)[:, :304]
+    scaled_b = b * b_blocks.t().repeat_interleave(128, 0)[:304].repeat_interleave(128, 1)[:, :144]
+    assert torch.equal(c.cpu(), scaled @ scaled_b)
+    with pytest.raises(ValueError, match="a_blocks has . blocks of k, must have 3|m of it is"):
+        family(a=sides[0], b=sides[1], a_blocks=torch.ones(70, 2), b_blocks=b_blocks)
+
+
 def test_every_operator_has_an_op():
     assert set(ops.OPS) == set(mcgen.OPERATORS)
     for name in mcgen.OPERATORS:
