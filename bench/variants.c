@@ -163,7 +163,8 @@ static mc_status read_order(variant *v, const operation *op, mc_diag *diag) {
 
 /* Refuses what mcbench cannot verify. */
 static mc_status check_output(const variant *v, mc_diag *diag) {
-    const char *residual = mc_kernel_field_text(v->kernel, "residual");
+    const char *residual = mc_kernel_field_text(v->kernel, "residual"),
+               *blocks = mc_kernel_field_text(v->kernel, "block_scales");
     if (v->output.exact)
         return mc_fail(diag, MC_CANNOT, "sum = exact: mcbench knows results modulo 2^32 only");
     if (mc_type_bytes(v->output.type) == 0)
@@ -172,6 +173,8 @@ static mc_status check_output(const variant *v, mc_diag *diag) {
     if (!helpers_compare_type(v->output.type))
         return mc_fail(diag, MC_CANNOT, "out = %s: mcbench has no kernel that compares such results",
                        mc_type_text(v->output.type));
+    if (blocks != NULL && strcmp(blocks, "on") == 0)
+        return mc_fail(diag, MC_CANNOT, "block_scales = on: mcbench has no scales of blocks");
     if (residual != NULL && strcmp(residual, "none") != 0)
         return mc_fail(diag, MC_CANNOT, "residual = %s: mcbench has none to add", residual);
     return MC_OK;

@@ -30,6 +30,8 @@ all_right gemm_s8 --set lhs=u8 --set out=f16 --set scale=row --set bias=column -
 all_right gemm_s8 --set out=s8 --set scale=column --cold
 check 'several sets when cold' [ "$(grep '"result"' lines.jsonl | head -1 | sed 's/.*"sets":\([0-9]*\).*/\1/')" -gt 2 ]
 
+expect 1 'block_scales = on: mcbench has no scales of blocks' run gemm_e4m3_blocks --shapes tiny --peers none
+
 # Two of four: the places are the operator's own; cuSPARSELt takes part by itself
 for type in f16 bf16 e4m3 s8; do all_right gemm24_$type; done
 lines 'half of A' '"class":0.5' 12
