@@ -295,6 +295,13 @@ one '--set: ldb: staging = "async" wants a multiple of 2, not 99' --set ldb=99 -
 one '--set: n: 7 is not a multiple of 8, which this kernel wants' --set n=7 --set store=tensor "$specs/gemm_f16.lua"
 one '--set: ldc: 7 is not a multiple of 2, which this kernel wants' --set ldc=7 --set store=pairs "$specs/gemm_f16.lua"
 one '--set: tile_n: 24: store = "tensor" wants a multiple of 16 columns of f16' --set tile_n=24 --set store=tensor "$specs/gemm_f16.lua"
+blocks=$specs/gemm_e4m3_blocks.lua
+one '--set: tile_n: 96: a tile'"'"'s columns have one scale of B, as 8, 16, 32, 64 and 128 have' --set tile_n=96 --set consumers=1 --set tile_m=64 "$blocks"
+one '10: block_scales: "on" wants sums = "promoted"' --set sums=fast "$blocks"
+one '10: block_scales: a batch has no scales of blocks' --set batch=on "$blocks"
+one '--set: a_blocks_major: there are no scales of blocks: leave it out' --set block_scales=off --set a_blocks_major=column "$blocks"
+expect 2 'block_scales: method = "mma" has no scales of blocks' "$mcgen" --set block_scales=on "$specs/gemm_f16_mma.lua"
+one 'block_scales' --set block_scales=on "$specs/gemm24_e4m3_promoted.lua"
 one '--set: split: 4: consumers that take turns have no parts of k' --set split=4 --set turns=on --set tile_n=64 --set store=pairs "$specs/gemm_f16.lua"
 one '--set: early: without overlap the kernel ahead has always ended' --set early=on "$specs/gemm_f16.lua"
 one '--set: stages: 4 stages of 49152 bytes, and C and its parts: 327760 bytes of shared memory, 232448 there are' --set split=8 --set tile_m=256 --set tile_n=128 --set store=pairs --set stages=4 --set consumers=2 "$specs/gemm_f16.lua"

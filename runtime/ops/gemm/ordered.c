@@ -90,6 +90,30 @@ static uint32_t element(const ordered *o, int64_t row, int64_t column) {
 
 /* -- The whole */
 
+static int64_t blocks_of(int64_t size) { return (size + GEMM_BLOCK - 1) / GEMM_BLOCK; }
+
+static bool is_scales(const mc_dense *scales, int64_t rows, int64_t cols) {
+    return scales->type == MC_F32 && scales->rows == rows && scales->cols == cols;
+}
+
+static mc_status check_scales(const ordered *o, mc_diag *diag) {
+    const mc_gemm_order *order = &o->order;
+    const bool columns = order->a_blocks_major == MC_MAJOR_COLUMN;
+    if (order->a_blocks == NULL && order->b_blocks == NULL) return MC_OK;
+    if (order->sums != MC_SUMS_PROMOTED || o->stage != GEMM_BLOCK || o->filled != NULL)
+        return mc_fail(diag, MC_CANNOT,
+                       "scales of blocks are those of a dense product of floats of 8 bits, whose sums are "
+                       "promoted");
+    const int64_t m = o->a->rows, n = mc_layout_n(o->layout, o->b), k = blocks_of(o->terms);
+    if (order->a_blocks != NULL && order->b_blocks != NULL &&
+        is_scales(order->a_blocks, columns ? k : m, columns ? m : k) &&
+        is_scales(order->b_blocks, blocks_of(n), k))
+        return MC_OK;
+    return mc_fail(diag, MC_USAGE,
+                   "scales of blocks must be f32, %" PRId64 " x %" PRId64 " and %" PRId64 " x %" PRId64, m, k,
+                   blocks_of(n), k);
+}
+
 /* What follows of the type and the shape of A. */
 static mc_status begin(ordered *o, mc_type a, int64_t cols, mc_diag *diag) {
     int64_t k = mc_layout_k(o->layout, o->b);
@@ -105,13 +129,7 @@ static mc_status begin(ordered *o, mc_type a, int64_t cols, mc_diag *diag) {
                        mc_type_text(a), mc_type_text(o->b->type));
     if (halves) o->form.sum = MMA_F16;
     o->stage = STAGE_BYTES * 8 / mc_type_bits(a);
-    const bool scaled = o->order.a_blocks != NULL || o->order.b_blocks != NULL;
-    const bool whole = o->order.a_blocks != NULL && o->order.b_blocks != NULL && o->filled == NULL;
-    if (scaled && (!whole || o->stage != GEMM_BLOCK || o->order.sums != MC_SUMS_PROMOTED))
-        return mc_fail(diag, MC_CANNOT,
-                       "scales of blocks are those of both sides of a dense product of floats of 8 "
-                       "bits, whose sums are promoted");
-    return MC_OK;
+    return check_scales(o, diag);
 }
 
 static mc_status add_up(const ordered *o, int64_t rows, mc_dense *sums, mc_diag *diag) {
