@@ -96,6 +96,7 @@ static void emit_stage(consumer *w, int set) {
     else leave_last(w, set);
 }
 
+/* With scales of blocks that comes ahead of the stage, which loads those of the next one if there is one. */
 static void count_stage(const consumer *w) {
     EMIT(w->b, add_s32, w->index, w->index, I(1));
     EMIT(w->b, setp_lt, w->more, w->index, w->g->k_stages);
