@@ -14,6 +14,8 @@ choice_try product_try;
 
 /* From now on problems have few columns. */
 void product_take_few_columns(bench *t);
+/* From now on k is odd, and takes several stages of 4 bits. */
+void product_take_odd_depths(bench *t);
 
 /* The parts of product_wgmma.c. */
 void product_types(bench *t);

@@ -45,6 +45,17 @@ void product_mma_fours(bench *t) {
                                      {"tile_n", {"64"}},
                                      {"warp_m", {"32"}},
                                      {"warp_n", {"32"}}},
+                        deep[] = {{"lhs", {"s4", "u4"}},
+                                  {"rhs", {"s4"}},
+                                  {"arch", {"sm_80"}},
+                                  {"out", {"s32"}},
+                                  {"tile_m", {"64"}},
+                                  {"tile_n", {"64"}},
+                                  {"warp_m", {"32"}},
+                                  {"warp_n", {"32"}},
+                                  {"stages", {"2", "3", "4"}},
+                                  {"span", {"64", "128"}},
+                                  {"copy", {"16", "8", "4", "1"}}},
                         batches[] = {{"batch", {"on"}},     {"lhs", {"s4"}},       {"rhs", {"u4"}},
                                      {"out", {"s32"}},      {"tile_m", {"64"}},    {"tile_n", {"64"}},
                                      {"copy", {"16", "1"}}, {"store", {"single"}}, {"warp_n", {"32"}}};
@@ -67,6 +78,8 @@ void product_mma_fours(bench *t) {
     TRY(t, 1, tall);
     TRY(t, 37, outputs);
     TRY(t, 1, batches);
+    product_take_odd_depths(t);
+    TRY(t, 5, deep);
 }
 
 /* f32 that are rounded, or cut off; both layouts. */

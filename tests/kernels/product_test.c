@@ -46,6 +46,14 @@ static const shape few_columns[] = {
     {257, 9, 1030, 0, 0, 0, MC_VALUES_FULL, false},
 };
 
+/* Depths of several stages of 4 bits, most of them odd: k ends in the first byte of a stage, in the last one, and between. */
+static const shape odd_depths[] = {
+    {9, 8, 257, 0, 0, 0, MC_VALUES_FULL, false},   {65, 10, 511, 1, 0, 0, MC_VALUES_FULL, false},
+    {70, 64, 513, 0, 2, 1, MC_VALUES_FULL, false}, {8, 66, 767, 0, 0, 0, MC_VALUES_EXTREME, false},
+    {33, 7, 1023, 0, 1, 0, MC_VALUES_FULL, false}, {130, 40, 2047, 0, 0, 0, MC_VALUES_FULL, false},
+    {17, 9, 2050, 1, 1, 0, MC_VALUES_FULL, false},
+};
+
 struct bench {
     const shape *shapes;
     size_t shape_count;
@@ -333,6 +341,10 @@ void product_try(void *user, const char *text, const mc_setting *settings, size_
 
 void product_take_few_columns(bench *t) {
     t->shapes = few_columns, t->shape_count = sizeof few_columns / sizeof *few_columns;
+}
+
+void product_take_odd_depths(bench *t) {
+    t->shapes = odd_depths, t->shape_count = sizeof odd_depths / sizeof *odd_depths;
 }
 
 static const struct {
