@@ -236,6 +236,9 @@ int main(void) {
     try_plan(p, MC_S4, 65, 129 - 1, true, "lhs=s4");
     p.shapes = MC_SHAPES_OPEN;
     try_plan(p, MC_S4, 129, 63 + 1, false, "k=open");
+    p = problem_of(MC_S4, MC_S32, 64);
+    p.dense = MC_DENSE_IF_FASTER, p.ldb = 224; /* which estimates say it is */
+    try_plan(p, MC_S4, 129, 200, false, "op=gemm arch");
     refuse(problem_of(MC_S4, MC_S32, 64), MC_S4, 1, all_pairs_of_a,
            "1 group has more than 2 of 4 pairs, the first one is row 3, columns 16 to 23");
     unit = 1;
