@@ -271,6 +271,8 @@ int main(void) {
     refuse(p, MC_CANNOT, "A of s4 lies by columns: two of its elements share a byte");
     p.a_major = MC_MAJOR_ROW, p.lda = 65;
     refuse(p, MC_CANNOT, "even");
+    p.lda = 64, p.batch = 2, p.a_stride = 64 * 64 + 1;
+    refuse(p, MC_CANNOT, "a_stride is 4097, must be even");
     refuse(problem_of(MC_F16, MC_S64, 64, 64, 64), MC_CANNOT, "c is s64, a gemm of floats gives");
     refuse(problem_of(MC_F16, MC_F16, 64, 64, 0), MC_CANNOT, "k is 0");
     mc_context_destroy(context);

@@ -6,7 +6,8 @@
  *              shared memory by the word, one of each line
  *
  * Of 4 bits two elements are copied as one of a byte. Where k is odd the last byte of a line has half an
- * element too much. That half of A's bytes is cleared in shared memory; B's is multiplied by it. */
+ * element too much. That half of A's bytes is cleared in shared memory, so that it does not matter what B has
+ * there. */
 #include "ops/gemm/mma/mma.h"
 
 enum { AT_ONCE = 4, PATTERN = 8 /* lines behind which keys repeat */ };
@@ -41,7 +42,7 @@ void mma_declare_lines(mc_builder *b, mma_copier *c, const mma_plan *plan) {
     }
 }
 
-/* What the address of line I of those at hand lies `offset_of` bytes behind. */
+/* Line I of those at hand lies `offset_of` bytes behind the address in this register. */
 static mc_reg base_of(mc_builder *b, const mma_copier *c, int i) {
     int key = mma_key_bytes(c->key, i * c->share.step);
     mc_reg to = c->target;
