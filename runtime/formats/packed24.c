@@ -15,9 +15,10 @@ enum { CODE_FILL = 0x44, SWIZZLE_ROWS = 8 };
 
 /* The sizes of a matrix's atoms. */
 typedef struct atoms {
-    int bytes; /* of an element; of 4 bits, of the two that share a byte */
-    int held;  /* elements that lie in so many bytes */
-    int kept;  /* elements of a row in an atom */
+    int bytes;      /* of an element; of 4 bits, of the two that share a byte */
+    int held;       /* elements that lie in so many bytes */
+    int kept;       /* elements of a row in an atom */
+    int group_bits; /* a row's groups in an atom are 2 to the power of this */
     int64_t blocks, steps;
 } atoms;
 
@@ -28,6 +29,7 @@ static atoms atoms_of(mc_type type, int64_t rows, int64_t cols) {
     return (atoms){.bytes = bytes,
                    .held = held,
                    .kept = PACKED24_ROW_BYTES / bytes * held,
+                   .group_bits = bytes == 1 ? 6 : 5, /* of 4 bits of metadata each */
                    .blocks = ceil_of(rows, PACKED24_ROWS),
                    .steps = ceil_of(cols, (int64_t)packed24_k(bytes) * held)};
 }
@@ -48,34 +50,28 @@ static mc_status refuse_count(int64_t count, mc_diag *diag) {
 
 /* -- Places */
 
-/* Where element KEPT of ROW, counted among those that are kept, lies in its atom; and which atom that is. */
+/* Where a group's elements and its code lie: which atom, row and group of that. */
 typedef struct atom_place {
     int64_t atom;
-    int line, column;
+    int line, group;
 } atom_place;
 
-static atom_place place_of(const atoms *all, int64_t row, int64_t kept) {
-    return (atom_place){.atom = row / PACKED24_ROWS * all->steps + kept / all->kept,
-                        .line = (int)(row % PACKED24_ROWS),
-                        .column = (int)(kept % all->kept)};
+static atom_place place_of(const atoms *all, const row_group *g) {
+    return (atom_place){.atom = g->row / PACKED24_ROWS * all->steps + (g->group >> all->group_bits),
+                        .line = (int)(g->row % PACKED24_ROWS),
+                        .group = (int)(g->group & ((1 << all->group_bits) - 1))};
 }
 
-/* Where element COLUMN of those that LINE keeps lies in its atom, counted in elements. */
+/* Where element COLUMN of those that LINE keeps lies in its atom, counted in elements: as
+   packed24_value_place has it of bytes, with chunks of an eighth of a line. */
 static int in_atom(const atoms *all, int line, int column) {
-    const int byte = packed24_value_place(line, column / all->held * all->bytes);
-    return byte / all->bytes * all->held + column % all->held;
-}
-
-static int64_t value_at(const atoms *all, const atom_place *p) {
-    return p->atom * packed24_values() / all->bytes * all->held + in_atom(all, p->line, p->column);
+    return line * all->kept + (column ^ line % SWIZZLE_ROWS * (all->kept / SWIZZLE_ROWS));
 }
 
 /* Half of a byte: 4 bits for a group. */
-static int64_t code_at(const atoms *all, int64_t row, int64_t group) {
-    int groups = packed24_meta_row(all->bytes) * 2, in_row = (int)(group % groups);
-    int64_t atom = row / PACKED24_ROWS * all->steps + group / groups;
-    int place = packed24_meta_place(all->bytes, (int)(row % PACKED24_ROWS), in_row / 2);
-    return 2 * (atom * packed24_meta(all->bytes) + place) + in_row % 2;
+static int64_t code_at(const atoms *all, const atom_place *p) {
+    int place = packed24_meta_place(all->bytes, p->line, p->group / 2);
+    return 2 * (p->atom * packed24_meta(all->bytes) + place) + p->group % 2;
 }
 
 /* -- Pack */
@@ -94,12 +90,14 @@ static int64_t packed_value(const mc_vsparse *a, int64_t vector) {
 
 static void put_group(void *user, const row_group *g) {
     const filling *f = user;
-    nibble_set(f->meta, code_at(&f->all, g->row, g->group), g->code);
-    for (int i = 0; i < f->kept; i++) {
-        const atom_place place = place_of(&f->all, g->row, g->group * f->kept + i);
+    const atoms *all = &f->all;
+    const atom_place place = place_of(all, g);
+    const int64_t first = place.atom * PACKED24_ROWS * all->kept;
+    nibble_set(f->meta, code_at(all, &place), g->code);
+    for (int i = 0; i < f->kept; i++)
         if (g->vector[i] >= 0)
-            element_set(f->a->type, f->values, value_at(&f->all, &place), packed_value(f->a, g->vector[i]));
-    }
+            element_set(f->a->type, f->values, first + in_atom(all, place.line, place.group * f->kept + i),
+                        packed_value(f->a, g->vector[i]));
 }
 
 static mc_status pack_vectors(const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
@@ -153,11 +151,10 @@ typedef struct placing {
 
 static void place_group(void *user, const row_group *g) {
     const placing *p = user;
-    for (int i = 0; i < p->kept; i++) {
-        const atom_place place = place_of(p->all, g->row, g->group * p->kept + i);
-        int64_t line = place.atom * PACKED24_ROWS + place.line;
-        p->slots->vectors[line * p->all->kept + place.column] = (int32_t)g->vector[i];
-    }
+    const atom_place place = place_of(p->all, g);
+    const int64_t line = place.atom * PACKED24_ROWS + place.line;
+    for (int i = 0; i < p->kept; i++)
+        p->slots->vectors[line * p->all->kept + place.group * p->kept + i] = (int32_t)g->vector[i];
 }
 
 typedef mc_status slots_maker(const char *array, int64_t groups, packed_slots *slots, mc_diag *diag);
