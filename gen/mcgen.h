@@ -180,6 +180,10 @@ typedef struct mc_contract {
     /* Bytes of the array `workspace`, in a batch for each product. The kernel writes it before it reads it,
        and nothing else may use it until the last pass has ended. 0: there is none */
     unsigned workspace;
+    /* So many bytes at its beginning are flags, which the kernel does read before it writes them. They may
+       hold anything at first but the mark that stands for a set flag, which no other thing is
+       (gen/parts/stream.h), and a launch leaves all of them clear. So there is nothing to clear */
+    unsigned flags;
     mc_map_param maps[MC_MAX_MAPS];
     size_t map_count;
     mc_constraint constraints[MC_MAX_CONSTRAINTS]; /* of a shape there is one at most */
@@ -201,6 +205,9 @@ typedef struct mc_contract {
         /* thread blocks that a multiprocessor of the target holds at once, by registers, threads and shared
            memory; later GPUs may hold fewer */
         blocks_per_sm;
+    /* Not 0: work is dealt out evenly to as many thread blocks as the GPU holds at once, even if that is more
+       than the grid's extent has, and to at most so many */
+    int turn_most;
 } mc_contract;
 
 MC_API mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **kernel, mc_diag *diag);

@@ -123,7 +123,7 @@ static void print_kernel(const planner *t, const planned *p) {
     printf("fields     %s\n", shown(p->info.fields).text);
     print_dense(t, p);
     print_passes(t, p);
-    if (p->info.transpose_fields[0] != '\0') printf("workspace  %zu bytes\n", p->workspace);
+    if (p->workspace > 0) printf("workspace  %zu bytes\n", p->workspace);
 }
 
 static void print_plan(const planner *t, const planned *p) {

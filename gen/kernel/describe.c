@@ -47,6 +47,10 @@ static void passes_text(const mc_contract *c, const char *prefix, mc_text *text)
     if (c->workspace)
         text_add(text, "%sArray " MC_WORKSPACE ": %u bytes%s\n", prefix, c->workspace,
                  batch ? " for each product" : "");
+    if (c->flags)
+        text_add(text,
+                 "%s  of which the first %u are flags; each launch leaves them as the next one wants them\n",
+                 prefix, c->flags);
 }
 
 static void constraints_text(const mc_contract *c, const char *prefix, mc_text *text) {
@@ -96,6 +100,9 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
                  "%sWhere k <= %lld, grid %c may be smaller: best as many thread blocks as run at once, %u a "
                  "multiprocessor of %s\n",
                  prefix, (long long)c->turn_k, 'x' + c->turn_axis, c->blocks_per_sm, c->target);
+    if (c->turn_most)
+        text_add(text, "%s  so many even if there is less work than thread blocks, and at most %d\n", prefix,
+                 c->turn_most);
     overlap_text(c, prefix, text);
     if (c->format != NULL) text_add(text, "%sPacked arrays (format %s)\n", prefix, c->format);
     for (size_t i = 0; i < c->array_count; i++)
@@ -261,6 +268,7 @@ static char *describe_json(const mc_kernel *kernel) {
         json_pack("{si si}", "static", (int)c->shared_static, "dynamic", (int)c->shared_dynamic));
     if (c->passes > 1) put(&m, root, "passes", json_integer(c->passes));
     if (c->workspace) put(&m, root, MC_WORKSPACE, json_integer(c->workspace));
+    if (c->flags) put(&m, root, "flags", json_integer(c->flags));
     put(&m, root, "tensor_maps", maps_json(&m, c));
     put(&m, root, "constraints", constraints_json(&m, c));
     if (c->sums.lhs != NULL) put(&m, root, "sums", sums_json(&c->sums));
@@ -268,6 +276,7 @@ static char *describe_json(const mc_kernel *kernel) {
     if (c->awaited != NULL) put(&m, root, "awaited", json_string(c->awaited));
     put(&m, root, "turn_k", json_integer(c->turn_k));
     put(&m, root, "turn_axis", json_integer(c->turn_axis));
+    if (c->turn_most) put(&m, root, "turn_most", json_integer(c->turn_most));
     put(&m, root, "blocks_per_sm", json_integer(c->blocks_per_sm));
     put(&m, root, "arrays", arrays_json(&m, c));
     if (c->format != NULL) put(&m, root, "format", json_string(c->format));

@@ -14,10 +14,10 @@ static mc_reg pieces(mc_builder *b, const char *name, mc_operand extent, int siz
 /* The thread block's first number, and how far it goes on. */
 static void begin_static(tile_schedule *s) {
     mc_builder *b = s->b;
-    mc_reg block = load_special(b, "block", "ctaid.x"), blocks = load_special(b, "blocks", "nctaid.x");
+    s->block = load_special(b, "block", "ctaid.x"), s->blocks = load_special(b, "blocks", "nctaid.x");
     int log = log2_of(members(s));
-    mc_reg unit = log ? shr_u32(b, "unit", block, I(log)) : block;
-    mc_reg units = log ? shr_u32(b, "grid_units", blocks, I(log)) : blocks;
+    mc_reg unit = log ? shr_u32(b, "unit", s->block, I(log)) : s->block;
+    mc_reg units = log ? shr_u32(b, "grid_units", s->blocks, I(log)) : s->blocks;
     s->tile = carried(b, "tile", unit);
     s->step = s->turn_step = units;
     if (s->turns < 2) return;
@@ -33,20 +33,32 @@ void schedule_begin(tile_schedule *s, mc_operand m, mc_operand n) {
     s->count = mul_s32(b, "tiles", s->units, columns);
     s->group_tiles = mul_s32(b, "group_tiles", columns, I(s->group));
     begin_static(s);
+    s->line.b = b;
+    if (s->stream) stream_begin(&s->line, s->count, s->block, s->blocks);
     s->more = pred(b, "more_tiles");
     s->row = b32(b, "row"), s->column = b32(b, "column");
     s->unit_row = b32(b, "tile_row"), s->unit_column = b32(b, "tile_column");
     s->group_first = b32(b, "group_first"), s->group_rows = b32(b, "group_rows");
 }
 
+/* Goes to END where there is no tile left. Returns the number of the next one. */
+static mc_reg take_number(const tile_schedule *s, mc_label end) {
+    if (s->stream) {
+        stream_take(&s->line, s->tile, end);
+        return s->line.tile;
+    }
+    EMIT(s->b, setp_lt, s->more, s->tile, s->count);
+    EMIT_IF(s->b, NOT(s->more), bra, TO(end));
+    return s->tile;
+}
+
 /* Inside of a group of R rows, tile i has row i mod R and column i / R. The last group may be lower. */
 void schedule_take(const tile_schedule *s, mc_label end) {
     mc_builder *b = s->b;
-    EMIT(b, setp_lt, s->more, s->tile, s->count);
-    EMIT_IF(b, NOT(s->more), bra, TO(end));
+    mc_reg tile = take_number(s, end);
     note(b, "the tile's place: in groups of %d rows of tiles, by columns", s->group);
-    EMIT(b, div_u32, s->group_first, s->tile, s->group_tiles);
-    EMIT(b, rem_u32, s->unit_column, s->tile, s->group_tiles);
+    EMIT(b, div_u32, s->group_first, tile, s->group_tiles);
+    EMIT(b, rem_u32, s->unit_column, tile, s->group_tiles);
     EMIT(b, mul_s32, s->group_first, s->group_first, I(s->group));
     EMIT(b, sub_s32, s->group_rows, s->units, s->group_first);
     EMIT(b, min_s32, s->group_rows, s->group_rows, I(s->group));

@@ -21,12 +21,14 @@
  * schedule_begin and schedule_next alone say which number comes next. A dynamic list takes it from a counter
  * in memory there: the rest stays as it is.
  *
+ * With `stream` the list ends with pieces of tiles, of which `line` says what they have of k (stream.h).
+ *
  * In a cluster the unit of work is `cluster` tiles, one below the other, and the numbers are those of units.
  * A unit's last tiles may lie below C; they take part in copies, and store nothing. */
 #ifndef MC_SCHEDULE_H
 #define MC_SCHEDULE_H
 
-#include "ptx/builder.h"
+#include "parts/stream.h"
 
 /* The caller sets the first part. */
 typedef struct tile_schedule {
@@ -38,7 +40,10 @@ typedef struct tile_schedule {
     /* For consumers that take turns: the consumer's number, and how many there are. None: all take all */
     mc_reg turn;
     int turns;
+    bool stream;      /* the last tiles are dealt out along k (stream.h): without clusters and turns */
+    stream_line line; /* then: the caller sets `stages` */
 
+    mc_reg block, blocks;      /* the thread block's number, and how many there are */
     mc_reg tile, count, step;  /* the number of the next tile, how many there are, and from one to the next */
     mc_reg turn_step;          /* from a tile to that of who has the next turn */
     mc_reg units, group_tiles; /* rows of units, and tiles of a whole group */

@@ -162,6 +162,9 @@ typedef struct mc_launch {
     /* Above 1: the kernel runs that often, one time after another, and parameter `pass` counts from 0 */
     unsigned passes;
     size_t pass;
+    /* Bytes of flags (mc_contract.flags) at the beginning of the array that is parameter `workspace` */
+    unsigned flags;
+    size_t workspace;
 } mc_launch;
 
 /* Launches, all passes, and waits. */

@@ -67,6 +67,11 @@ MC_API mc_status mc_reference_spmmt_ordered(const mc_vsparse *a, const mc_dense 
    on an H200. A is m x k, B as LAYOUT says. sums: m x n, created by the call, f32 though they are f16.
    MC_USAGE where shapes do not fit, MC_CANNOT for other types. */
 typedef enum mc_gemm_method { MC_GEMM_WGMMA, MC_GEMM_MMA } mc_gemm_method; /* in the order of the words */
+/* Tiles of which the last ones are dealt out along k, as by `stream` of wgmma's kernels. */
+typedef struct mc_gemm_stream {
+    int blocks; /* thread blocks of the grid; 0: no tile is */
+    int tile_m, tile_n, group;
+} mc_gemm_stream;
 typedef struct mc_gemm_order {
     mc_gemm_method method;
     int parts; /* that k is split into, as by `split` of wgmma's kernels: 1 where it is not */
@@ -74,6 +79,7 @@ typedef struct mc_gemm_order {
     /* scales of blocks, where sums are PROMOTED: as executions bring them (mcrt.h); NULL: none */
     const mc_dense *a_blocks, *b_blocks;
     mc_major a_blocks_major;
+    mc_gemm_stream stream; /* with parts = 1 */
 } mc_gemm_order;
 MC_API mc_status mc_reference_gemm_ordered(const mc_dense *a, const mc_dense *b, mc_layout layout,
                                            const mc_gemm_order *order, mc_dense *sums, mc_diag *diag);

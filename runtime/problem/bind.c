@@ -191,9 +191,11 @@ static mc_status bind_params(const mc_contract *contract, const binding_list *bi
         if (status == MC_OK && contract->params[i].kind == MC_PARAM_TENSOR_MAP)
             launch->maps[i] = (const mc_tensor_map *)(uintptr_t)launch->values[i];
         if (contract->params[i].kind == MC_PARAM_PASS) launch->pass = i;
+        if (strcmp(contract->params[i].name, MC_WORKSPACE) == 0) launch->workspace = i;
     }
     launch->passes = contract->passes;
     launch->overlap = contract->overlap;
+    launch->flags = contract->flags;
     return status;
 }
 
@@ -264,7 +266,7 @@ static int64_t turns_of_tiles(int64_t tiles, int64_t products, int64_t held) {
     return best;
 }
 
-/* As many thread blocks as the GPU holds at once, with equal numbers of turns. */
+/* As many thread blocks as the GPU holds at once, with equal numbers of turns where they take whole ones. */
 static void take_turns(const mc_contract *contract, const binding_list *bindings, mc_launch *launch) {
     int axis = contract->turn_axis;
     int64_t multiprocessors = 0, blocks = launch->grid[axis], products = launch->grid[2];
@@ -272,6 +274,10 @@ static void take_turns(const mc_contract *contract, const binding_list *bindings
     int64_t held = cluster_room(cluster_members(contract), multiprocessors) * contract->blocks_per_sm /
                    launch->grid[1 - axis];
     if (held < 1) held = 1;
+    if (contract->turn_most > 0) {
+        launch->grid[axis] = (unsigned)(held < contract->turn_most ? held : contract->turn_most);
+        return;
+    }
     int64_t turns =
         contract->columns.dim ? turns_of_tiles(blocks, products, held) : turns_of(blocks, products, held);
     launch->grid[axis] = (unsigned)pieces_of(blocks, turns);
@@ -281,10 +287,12 @@ static mc_status bind_grid(const mc_contract *contract, const binding_list *bind
                            mc_diag *diag) {
     bool turns = takes_turns(contract, bindings);
     mc_status status = MC_OK;
-    for (int i = 0; i < 3 && status == MC_OK; i++)
-        status =
-            bind_axis(&contract->grid[i], i == 0 && contract->columns.dim ? &contract->columns : NULL,
-                      grid_limits[i], turns && i == contract->turn_axis, bindings, &launch->grid[i], diag);
+    for (int i = 0; i < 3 && status == MC_OK; i++) {
+        bool any = turns && i == contract->turn_axis;
+        int64_t limit = any && contract->turn_most > 0 ? contract->turn_most : grid_limits[i];
+        status = bind_axis(&contract->grid[i], i == 0 && contract->columns.dim ? &contract->columns : NULL,
+                           limit, any, bindings, &launch->grid[i], diag);
+    }
     if (status == MC_OK && turns) take_turns(contract, bindings, launch);
     memcpy(launch->block, contract->block, sizeof launch->block);
     launch->shared_dynamic = contract->shared_dynamic;

@@ -53,6 +53,7 @@ static mc_status check_offset(const operand_row *operand, unsigned offset, mc_di
 
 static mc_status run_open(device_run *run, mc_diag *diag) {
     int multiprocessors = mc_device_get_info(run->device)->multiprocessors;
+    if (run->given->multiprocessors > 0) multiprocessors = run->given->multiprocessors;
     bind_value(&run->bindings, "multiprocessors",
                multiprocessors > 0 ? multiprocessors : SIM_MULTIPROCESSORS);
     mc_status status =

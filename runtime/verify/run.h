@@ -24,6 +24,7 @@ typedef struct mc_run {
     mc_dense *others;
     /* The kernel, loaded, which stays the caller's; then PTX is not looked at. NULL: PTX is loaded */
     mc_module *module;
+    int multiprocessors; /* that the grid is made for; 0: those of the device, or a few */
 } mc_run;
 
 /* Packs, loads PTX (or, where PTX is NULL, KERNEL's own), runs, and reads the output, which the call creates

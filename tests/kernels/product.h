@@ -17,12 +17,16 @@ void product_take_few_columns(bench *t);
 /* From now on k is odd, and takes several stages of 4 bits. */
 void product_take_odd_depths(bench *t);
 
+/* From now on there are problems of all numbers of tiles that thread blocks may have. */
+void product_take_stream(bench *t);
+
 /* The parts of product_wgmma.c. */
 void product_types(bench *t);
 void product_tiles(bench *t);
 void product_rows(bench *t);
 void product_outputs(bench *t);
 void product_split(bench *t);
+void product_stream(bench *t);
 void product_sums(bench *t);
 void product_blocks(bench *t);
 void product_batches(bench *t);

@@ -53,6 +53,16 @@ static const shape odd_depths[] = {
     {33, 7, 1023, 0, 1, 0, MC_VALUES_FULL, false}, {130, 40, 2047, 0, 0, 0, MC_VALUES_FULL, false},
     {17, 9, 2050, 1, 1, 0, MC_VALUES_FULL, false},
 };
+/* Of tiles that are dealt out along k: fewer than thread blocks, as many, one more, many; of one stage, of fewer
+   than there are thread blocks, of many. */
+static const shape streamed[] = {
+    {1, 1, 1, 0, 0, 0, MC_VALUES_FULL, false},       {64, 64, 1100, 0, 1, 0, MC_VALUES_FULL, false},
+    {63, 65, 200, 1, 0, 1, MC_VALUES_FULL, false},   {65, 63, 520, 0, 0, 0, MC_VALUES_EXTREME, false},
+    {190, 60, 64, 0, 0, 3, MC_VALUES_FULL, false},   {129, 129, 257, 2, 0, 0, MC_VALUES_FULL, true},
+    {257, 200, 130, 0, 3, 1, MC_VALUES_FULL, false}, {320, 129, 63, 0, 0, 5, MC_VALUES_FULL, false},
+    {70, 190, 777, 0, 0, 0, MC_VALUES_FULL, true},
+};
+static const int stream_multiprocessors[] = {3, 4, 1, 7, 2, 5, 13};
 
 struct bench {
     const shape *shapes;
@@ -68,8 +78,9 @@ struct bench {
     float *factors[MAX_OPERANDS];
     mc_diag *diag;
     const char *spec;
-    int64_t product; /* of a batch: the one at hand */
-    unsigned shared; /* a bit for each operand that all its products have */
+    int64_t product;     /* of a batch: the one at hand */
+    unsigned shared;     /* a bit for each operand that all its products have */
+    int multiprocessors; /* that a stream is dealt to */
 };
 
 /* -- Operands */
@@ -176,6 +187,15 @@ static void free_operands(bench *t) {
 
 /* -- One kernel, one problem */
 
+/* How its tiles are dealt out along k, if they are. */
+static mc_gemm_stream stream_of(const bench *t) {
+    if (mc_kernel_field(t->kernel, "stream") != 1) return (mc_gemm_stream){0};
+    return (mc_gemm_stream){.blocks = t->multiprocessors * (int)mc_kernel_contract(t->kernel)->blocks_per_sm,
+                            .tile_m = (int)mc_kernel_field(t->kernel, "tile_m"),
+                            .tile_n = (int)mc_kernel_field(t->kernel, "tile_n"),
+                            .group = (int)mc_kernel_field(t->kernel, "group")};
+}
+
 /* Floats, in their order. */
 static mc_status compare_ordered(bench *t, const host_operands *o, const mc_dense *c) {
     const mc_output output = operator_output(o->problem);
@@ -194,7 +214,8 @@ static mc_status compare_ordered(bench *t, const host_operands *o, const mc_dens
                                  .sums = o->problem->sums,
                                  .a_blocks = o->problem->block_scales ? o->inputs[b + A_BLOCKS] : NULL,
                                  .b_blocks = o->problem->block_scales ? o->inputs[b + B_BLOCKS] : NULL,
-                                 .a_blocks_major = o->problem->a_blocks_major};
+                                 .a_blocks_major = o->problem->a_blocks_major,
+                                 .stream = stream_of(t)};
     mc_status status =
         t->op->matrix.wanted
             ? mc_reference_gemm24_ordered(o->matrix, o->inputs[b + B], layout, &order, &sums, t->diag)
@@ -244,6 +265,7 @@ static mc_status make_run(bench *t, const shape *s, plan_problem *whole, mc_run 
     mc_run run = {.operands = {.problem = whole, .matrix = &t->matrix},
                   .ld = round_up(t->problem.n + s->gap_c, multiple_of(t, "ldc"))};
     if (mc_type_bytes(t->problem.out) == 0) run.ld = round_up(run.ld, 2);
+    if (mc_kernel_field(t->kernel, "stream") == 1) run.multiprocessors = t->multiprocessors, run.repeats = 1;
     for (size_t i = 0; i + 1 < t->op->operand_count; i++) {
         run.operands.inputs[i] = t->inputs[i].data ? &t->inputs[i] : NULL;
         run.operands.factors[i] = t->factors[i];
@@ -296,6 +318,8 @@ static mc_status try_shape(bench *t, const shape *s) {
     mc_dense c = {0};
     plan_problem whole;
     mc_run run;
+    const size_t counts = sizeof stream_multiprocessors / sizeof *stream_multiprocessors;
+    t->multiprocessors = stream_multiprocessors[t->runs % counts];
     t->device = t->devices[t->runs++ % SCHEDULES];
     if (mc_kernel_field(t->kernel, "batch") == 1) return try_batch(t, s);
     mc_status status = make_run(t, s, &whole, &run);
@@ -347,6 +371,10 @@ void product_take_odd_depths(bench *t) {
     t->shapes = odd_depths, t->shape_count = sizeof odd_depths / sizeof *odd_depths;
 }
 
+void product_take_stream(bench *t) {
+    t->shapes = streamed, t->shape_count = sizeof streamed / sizeof *streamed;
+}
+
 static const struct {
     const char *name;
     void (*run)(bench *t);
@@ -355,6 +383,7 @@ static const struct {
              {"rows", product_rows},
              {"outputs", product_outputs},
              {"split", product_split},
+             {"stream", product_stream},
              {"sums", product_sums},
              {"blocks", product_blocks},
              {"mma_sums", product_mma_sums},

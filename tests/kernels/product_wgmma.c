@@ -172,6 +172,52 @@ void product_split(bench *t) {
     TRY(t, 1, rows);
 }
 
+/* The last tiles dealt out along k: of all numbers of consumers and rows, stores, types and outputs. */
+void product_stream(bench *t) {
+    static const choice
+        floats[] = {{"stream", {"on"}},        {"tile_n", {"32", "64"}},
+                    {"tile_m", {"64", "128"}}, {"store", {"tensor", "pairs", "single"}},
+                    {"out", {"f16", "f32"}},   {"group", {"4", "1", "2"}},
+                    {"stages", {"3", "2"}},    {"consumers", {"1"}}},
+        wide[] = {{"stream", {"on"}},
+                  {"tile_m", {"128", "256"}},
+                  {"tile_n", {"64", "96"}},
+                  {"out", {"f16", "f32", "bf16"}},
+                  {"bias", {"none", "column"}},
+                  {"residual", {"none", "f16"}},
+                  {"stages", {"2"}},
+                  {"consumers", {"2"}}},
+        bytes[] = {{"stream", {"on"}},   {"lhs", {"e4m3", "e5m2"}},      {"rhs", {"e5m2", "e4m3"}},
+                   {"tile_m", {"64"}},   {"sums", {"fast", "promoted"}}, {"tile_n", {"64", "24"}},
+                   {"store", {"pairs"}}, {"consumers", {"1"}},           {"stages", {"4"}}},
+        integers[] = {{"stream", {"on"}}, {"lhs", {"s8", "u8"}},   {"rhs", {"u8", "s8"}},
+                      {"tile_m", {"64"}}, {"tile_n", {"64", "8"}}, {"store", {"single"}},
+                      {"out", {"s32"}},   {"consumers", {"1"}},    {"stages", {"2"}}},
+        words[] = {{"stream", {"on"}}, {"lhs", {"tf32rz"}}, {"rhs", {"tf32rz"}}, {"out", {"f32"}},
+                   {"tile_m", {"64"}}, {"tile_n", {"32"}},  {"consumers", {"1"}}},
+        ahead[] = {{"stream", {"on"}}, {"overlap", {"on", "wait"}}, {"once", {"on", "off"}},
+                   {"tile_m", {"64"}}, {"tile_n", {"64"}},          {"consumers", {"1"}}},
+        three[] = {{"stream", {"on"}},
+                   {"tile_m", {"192"}},
+                   {"tile_n", {"64"}},
+                   {"stages", {"3"}},
+                   {"consumers", {"3"}}},
+        rows[] = {{"stream", {"on"}},
+                  {"layout", {"rows"}},
+                  {"tile_m", {"64"}},
+                  {"tile_n", {"64"}},
+                  {"consumers", {"1"}}};
+    product_take_stream(t);
+    TRY(t, 11, floats);
+    TRY(t, 17, wide);
+    TRY(t, 3, bytes);
+    TRY(t, 3, integers);
+    TRY(t, 1, words);
+    TRY(t, 3, ahead);
+    TRY(t, 1, three);
+    TRY(t, 1, rows);
+}
+
 /* Other ways to add up. */
 void product_sums(bench *t) {
     static const choice promoted[] = {{"sums", {"promoted"}},         {"lhs", {"e4m3", "e5m2"}},

@@ -45,6 +45,7 @@ enum {
     F_COPY,
     F_SUMS,
     F_BATCH,
+    F_STREAM,
     GEMM24_FIELDS, /* gemm24 has those before it */
     F_BLOCK_SCALES = GEMM24_FIELDS,
     F_A_BLOCKS_MAJOR,

@@ -14,11 +14,12 @@
  * gives A. The reference's own sums, and P, are added up in f32, one after another: each may be off by
  * k 2^-23 P. An infinity or a NaN counts as 0 in P: the result is then the same whatever is added first.
  *
- * A kernel that splits k has such a sum of each part, with s_i steps and P_i, and adds these up in f32. The
- * parts' errors are those above with P_i, s_i and A_i, where the P_i add up to P and the A_i to at most the
- * bound of A. Each s_i is at most s less the number of other parts that have products; and for each of these
- * adding up rounds once more, by at most 2^-24 (P + E), which is less than the 2 2^-13 (P + E) that one step
- * more has. Adding a part without products changes nothing. So the bound holds for it, too.
+ * A kernel that splits k, or deals it out, has such a sum of each part, with s_i steps and P_i, and adds
+ * these up in f32. The parts' errors are those above with P_i, s_i and A_i, where the P_i add up to P and
+ * the A_i to at most the bound of A. Each s_i is at most s less the number of other parts that have
+ * products; and for each of these adding up rounds once more, by at most 2^-24 (P + E), which is less than
+ * the 2 2^-13 (P + E) that one step more has. Adding a part without products changes nothing. So the bound
+ * holds for it, too.
  *
  * Promoted, the sums of at most four steps are added up in f32. The bound is a multiple of P, so that those
  * of all sums add up to the one of P with s = 4; and each of the s / 4 additions, parts' too, rounds by at

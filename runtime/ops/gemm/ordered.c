@@ -1,12 +1,13 @@
 /* Sums of floats in the order of kernels, to the bit (docs/gemm.md): each wgmma, or mma, adds the products of
  * A's next few elements to the sum. Of a 2:4 A these are the ones that it keeps.
  * What lies behind the last one is +0, which changes no bit of a sum. Kernels that split k have such a sum of
- * each part, and add these up. */
+ * each part, and add these up; so have those that deal out the last tiles along k. */
 #include <inttypes.h>
 #include <math.h>
 #include "arithmetic/mma_sum.h"
 #include "base/real.h"
 #include "matrix/sparse24_groups.h"
+#include "ops/gemm/pieces.h"
 #include "ops/gemm/scaled.h"
 
 typedef struct ordered {
@@ -18,6 +19,7 @@ typedef struct ordered {
     mc_gemm_order order;
     int64_t terms; /* of a row */
     int64_t stage; /* terms of which a part has a multiple, but for the last one */
+    gemm_pieces pieces;
 } ordered;
 
 enum { STAGE_BYTES = 128 };
@@ -80,10 +82,33 @@ static uint32_t part_sum(const ordered *o, int64_t row, int64_t column, int64_t 
     return total;
 }
 
-static uint32_t element(const ordered *o, int64_t row, int64_t column) {
+static uint32_t parts_sum(const ordered *o, int64_t row, int64_t column) {
     uint32_t sum = part_sum(o, row, column, 0, part_begin(o, 1));
     for (int part = 1; part < o->order.parts; part++)
         sum = mma_add_sums(sum, part_sum(o, row, column, part_begin(o, part), part_begin(o, part + 1)));
+    return sum;
+}
+
+/* The sum of the stages from FROM on, below END. */
+static uint32_t piece_sum(const ordered *o, int64_t row, int64_t column, int64_t from, int64_t end) {
+    const int64_t last = end * o->stage;
+    return part_sum(o, row, column, from * o->stage, last < o->terms ? last : o->terms);
+}
+
+static uint32_t pieces_sum(const ordered *o, int64_t row, int64_t column) {
+    int64_t at = gemm_piece_end(&o->pieces, row, column, 0);
+    uint32_t sum = piece_sum(o, row, column, 0, at);
+    while (at < o->pieces.stages) {
+        int64_t end = gemm_piece_end(&o->pieces, row, column, at);
+        sum = mma_add_sums(sum, piece_sum(o, row, column, at, end));
+        at = end;
+    }
+    return sum;
+}
+
+static uint32_t element(const ordered *o, int64_t row, int64_t column) {
+    const bool stream = o->order.stream.blocks > 0;
+    uint32_t sum = stream ? pieces_sum(o, row, column) : parts_sum(o, row, column);
     if (o->order.sums != MC_SUMS_F16) return sum;
     return real_to_bits(MC_F32, real_from_bits(MC_F16, sum));
 }
@@ -114,13 +139,21 @@ static mc_status check_scales(const ordered *o, mc_diag *diag) {
                    blocks_of(n), k);
 }
 
+static bool is_stream_legal(const mc_gemm_order *order) {
+    const mc_gemm_stream *s = &order->stream;
+    return order->parts == 1 && s->tile_m > 0 && s->tile_n > 0 && s->group > 0;
+}
+
 /* What follows of the type and the shape of A. */
 static mc_status begin(ordered *o, mc_type a, int64_t cols, mc_diag *diag) {
     int64_t k = mc_layout_k(o->layout, o->b);
     bool cuts = o->order.method == MC_GEMM_WGMMA && a == MC_TF32; /* where this project rounds */
     bool halves = o->order.sums == MC_SUMS_F16;
     if (o->order.parts < 1) return mc_fail(diag, MC_USAGE, "%d parts of k", o->order.parts);
-    if (halves && (o->order.parts > 1 || a != MC_F16))
+    if (o->order.stream.blocks > 0 && !is_stream_legal(&o->order))
+        return mc_fail(diag, MC_USAGE, "tiles of %d x %d in groups of %d, dealt out along k, of %d parts",
+                       o->order.stream.tile_m, o->order.stream.tile_n, o->order.stream.group, o->order.parts);
+    if (halves && (o->order.parts > 1 || o->order.stream.blocks > 0 || a != MC_F16))
         return mc_fail(diag, MC_CANNOT, "sums of f16 are those of f16, of which k is not split");
     if (cols != k)
         return mc_fail(diag, MC_USAGE, "A has %" PRId64 " columns, B has %" PRId64 " rows", cols, k);
@@ -132,8 +165,9 @@ static mc_status begin(ordered *o, mc_type a, int64_t cols, mc_diag *diag) {
     return check_scales(o, diag);
 }
 
-static mc_status add_up(const ordered *o, int64_t rows, mc_dense *sums, mc_diag *diag) {
+static mc_status add_up(ordered *o, int64_t rows, mc_dense *sums, mc_diag *diag) {
     int64_t n = mc_layout_n(o->layout, o->b);
+    o->pieces = (gemm_pieces){o->order.stream, rows, n, (o->terms + o->stage - 1) / o->stage};
     mc_status status = mc_dense_create(MC_F32, rows, n, n, sums, diag);
     for (int64_t i = 0; status == MC_OK && i < rows; i++)
         for (int64_t j = 0; j < n; j++) mc_dense_set(sums, i, j, element(o, i, j));

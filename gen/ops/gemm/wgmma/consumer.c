@@ -17,6 +17,7 @@ typedef struct consumer {
     wgmma_scales scales; /* of blocks */
     mc_reg index, more;  /* stages of the tile that were begun; whether there are more */
     sum_exchange parts;  /* split */
+    stream_sums pieces;  /* stream */
 } consumer;
 
 /* Sparse: the metadata of A's rows from ROW on, which lie behind A and B in a stage. */
@@ -44,6 +45,11 @@ static mc_reg first_row(const wgmma_kernel *g) {
     const wgmma_plan *plan = g->plan;
     if (plan->turns || plan->consumers == 1) return (mc_reg){0};
     return mul_s32(g->b, "own_rows", g->roles.warpgroup, I(plan->tile_m / plan->consumers));
+}
+
+/* How many stages of k the tile at hand has. */
+static mc_reg stages_of(const consumer *w) {
+    return w->g->plan->stream ? w->tiles.line.length : w->g->k_stages;
 }
 
 static void begin_mma(consumer *w, mc_reg row) {
@@ -99,7 +105,7 @@ static void emit_stage(consumer *w, int set) {
 /* With scales of blocks that comes ahead of the stage, which loads those of the next one if there is one. */
 static void count_stage(const consumer *w) {
     EMIT(w->b, add_s32, w->index, w->index, I(1));
-    EMIT(w->b, setp_lt, w->more, w->index, w->g->k_stages);
+    EMIT(w->b, setp_lt, w->more, w->index, stages_of(w));
 }
 
 /* Multiplies a tile: `stage` counts its stages, of which a turn of the loop has one for each set of
@@ -180,7 +186,10 @@ static void emit_tile(consumer *w, mc_reg own_row) {
         warpgroup_wait(&w->mma, 0);
         pipeline_leave(&g->pipe, &w->stage);
     }
+    mc_label left = g->plan->stream ? label(b, "PIECE_LEFT") : (mc_label){0};
+    if (g->plan->stream) stream_join(&w->pieces, warpgroup_result(&w->mma), left);
     emit_result(w, own_row);
+    if (g->plan->stream) set_label(b, left);
 }
 
 static void begin_turns(consumer *w) {
@@ -195,6 +204,14 @@ static void begin_turns(consumer *w) {
 static void begin_exchange(consumer *w) {
     exchange_begin(&w->parts);
     roles_meet_cluster(&w->g->roles);
+}
+
+static void begin_pieces(consumer *w) {
+    const wgmma_kernel *g = w->g;
+    w->pieces = wgmma_stream(g->plan);
+    w->pieces.b = w->b, w->pieces.line = &w->tiles.line;
+    w->pieces.thread = g->roles.thread, w->pieces.warp = g->roles.warp, w->pieces.tells = g->roles.arrives;
+    stream_sums_begin(&w->pieces);
 }
 
 void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end) {
@@ -214,6 +231,7 @@ void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end) {
     if (w.mma.scaled) wgmma_begin_scales(&w.scales, g, own_row);
     if (wgmma_is_split(g->plan)) begin_exchange(&w);
     if (turns) begin_turns(&w);
+    if (g->plan->stream) begin_pieces(&w);
     heading(b, "A tile of C");
     set_label(b, tile);
     schedule_take(&w.tiles, done);

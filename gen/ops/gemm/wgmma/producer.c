@@ -5,12 +5,6 @@
 #include "parts/packed24.h"
 #include "parts/tensor_copy.h"
 
-/* The first element of k, of which a stage has STEP. */
-static void begin_k(const wgmma_kernel *g, mc_reg k, int step) {
-    if (wgmma_is_split(g->plan)) EMIT(g->b, mul_s32, k, g->k_first, I(step));
-    else EMIT(g->b, mov_b32, k, I(0));
-}
-
 /* A producer's place: in its tile, and in the pipeline. */
 typedef struct producer {
     const wgmma_kernel *g;
@@ -25,13 +19,25 @@ typedef struct producer {
     mc_reg block, atom;  /* sparse: scratch */
 } producer;
 
+/* The first stage of k, which is stage 0 where there is none. */
+static mc_reg first_stage(const producer *p) {
+    return p->g->plan->stream ? p->tiles.line.first : p->g->k_first;
+}
+
+/* The first element of k, of which a stage has STEP. */
+static void begin_k(const producer *p, mc_reg k, int step) {
+    mc_reg first = first_stage(p);
+    if (first.id) EMIT(p->b, mul_s32, k, first, I(step));
+    else EMIT(p->b, mov_b32, k, I(0));
+}
+
 /* -- A: a tile by tensor copies, or, sparse, atoms ------------------------------------------------------ */
 
 static void begin_atoms(producer *p) {
     const wgmma_kernel *g = p->g;
     mc_builder *b = p->b;
     const atom_copy all = {
-        .b = b, .blocks = g->plan->tile_m / PACKED24_ROWS, .once = g->plan->once, .first = g->k_first};
+        .b = b, .blocks = g->plan->tile_m / PACKED24_ROWS, .once = g->plan->once, .first = first_stage(p)};
     p->values = p->meta = all;
     p->values.name = p->values.param = "values", p->values.bytes = packed24_values();
     p->meta.name = p->meta.param = "meta", p->meta.bytes = packed24_meta(g->lhs.bytes);
@@ -60,7 +66,7 @@ static void begin_tile_of_a(const producer *p) {
     const wgmma_kernel *g = p->g;
     if (!g->plan->problem.sparse) {
         tensor_copy_row(&p->lhs, p->tiles.row);
-        begin_k(g, p->a_k, g->lhs.k);
+        begin_k(p, p->a_k, g->lhs.k);
         return;
     }
     mc_reg steps = wgmma_is_split(g->plan) ? g->k_all : g->k_stages;
@@ -92,10 +98,11 @@ static producer begin_producer(const wgmma_kernel *g) {
                           .rank = g->roles.rank,
                           .map = g->b_map,
                           .product = g->b_product};
+    if (g->plan->stream) p.tiles = wgmma_schedule(g, (mc_reg){0});
     begin_a(&p);
     tensor_copy_begin(&p.rhs);
     p.stage = pipeline_produce(&g->pipe);
-    p.tiles = wgmma_schedule(g, (mc_reg){0});
+    if (!g->plan->stream) p.tiles = wgmma_schedule(g, (mc_reg){0});
     return p;
 }
 
@@ -109,8 +116,8 @@ static void begin_tile(const producer *p) {
     const wgmma_kernel *g = p->g;
     begin_tile_of_a(p);
     tensor_copy_row(&p->rhs, p->tiles.column);
-    EMIT(p->b, mov_b32, p->left, g->k_stages);
-    begin_k(g, p->k, g->rhs.k);
+    EMIT(p->b, mov_b32, p->left, g->plan->stream ? p->tiles.line.length : g->k_stages);
+    begin_k(p, p->k, g->rhs.k);
 }
 
 /* Goes on to the next stage, and to LOOP if COUNT, which becomes less, says that there is one. */

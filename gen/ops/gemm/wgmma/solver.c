@@ -67,6 +67,21 @@ static void check_split(wgmma_plan *plan, mc_complaints *complaints) {
     if (plan->turns) plan->split = 1;
 }
 
+static void check_stream(wgmma_plan *plan, mc_complaints *complaints) {
+    const gemm_problem *p = &plan->problem;
+    int64_t most = wgmma_stream_k(plan);
+    if (!plan->stream) return;
+    if (plan->turns) complain(complaints, F_STREAM, "consumers that take turns have whole tiles");
+    if (wgmma_is_split(plan))
+        complain(complaints, F_STREAM, "tiles are dealt out along k in one way: split = 1");
+    if (p->batch) complain(complaints, F_STREAM, "products of a batch have whole tiles");
+    if (plan->early) complain(complaints, F_STREAM, "no part of A is copied early: early = \"off\"");
+    if (p->block_scales) complain(complaints, F_STREAM, "scales of blocks are those of whole tiles");
+    if (p->sums == GEMM_HALVES) complain(complaints, F_STREAM, "parts' sums are added up in f32, not in f16");
+    if (p->k > most)
+        complain(complaints, F_K, "%lld: with stream at most %lld", (long long)p->k, (long long)most);
+}
+
 static void check_store(wgmma_plan *plan, mc_complaints *complaints) {
     int bytes = out_bytes_of(plan), columns = wgmma_store_columns(plan);
     if (plan->tile_n % columns)
@@ -118,6 +133,7 @@ static void make_plan_of(const int64_t *point, bool sparse, wgmma_plan *plan, mc
                          .store = (gemm_store)point[F_STORE],
                          .group = (int)point[F_GROUP],
                          .split = (int)point[F_SPLIT],
+                         .stream = point[F_STREAM] != 0,
                          .overlap = (family_overlap)point[F_OVERLAP],
                          .early = point[F_EARLY] != 0,
                          .once = point[F_ONCE] != 0};
@@ -128,6 +144,7 @@ static void make_plan_of(const int64_t *point, bool sparse, wgmma_plan *plan, mc
     check_tile(plan, complaints);
     check_block_scales(plan, complaints);
     check_split(plan, complaints);
+    check_stream(plan, complaints);
     check_store(plan, complaints);
     check_fixed(plan, complaints);
     check_room(point, plan, complaints);
@@ -182,6 +199,17 @@ static void add_c_map(const wgmma_plan *plan, mc_contract *c) {
     add_map(c, map, plan->problem.c_doc);
 }
 
+/* Integers whose sums are exact have a smaller k. */
+static void add_stream(const wgmma_plan *plan, mc_contract *c) {
+    const stream_sums sums = wgmma_stream(plan);
+    if (!plan->stream) return;
+    add_workspace(c, stream_bytes(&sums), STREAM_VECTOR * WORD, "sums of parts of tiles, behind their flags");
+    c->flags = stream_flag_bytes(&sums);
+    c->turn_most = sums.most;
+    if (plan->problem.k == MC_OPEN && !plan->problem.lhs.integer)
+        add_constraint(c, (mc_constraint){"k", 0, wgmma_stream_k(plan), "stages are counted in s32"});
+}
+
 static void contract(const void *data, mc_contract *c) {
     const wgmma_plan *plan = data;
     const gemm_problem *p = &plan->problem;
@@ -208,6 +236,7 @@ static void contract(const void *data, mc_contract *c) {
     c->block[0] = (unsigned)roles_threads(plan->consumers);
     c->block[1] = c->block[2] = 1;
     gemm_add_batch(p, operand_multiple(plan), c_multiple(plan), wgmma_store_run(plan), c);
+    add_stream(plan, c);
 }
 
 static void facts(const void *data, mc_facts *facts) {
@@ -233,6 +262,7 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
                                plan->tile_n, plan->stages, plan->consumers, plan->turns ? "_turns" : "",
                                stores[plan->store], plan->problem.b_rows ? "_rows" : "");
     if (wgmma_is_split(plan)) snprintf(name + length, MC_MAX_ENTRY - length, "_k%d", plan->split);
+    if (plan->stream) snprintf(name + length, MC_MAX_ENTRY - length, "_stream");
 }
 
 static const char *how24(const void *data) {
@@ -244,6 +274,11 @@ static const char *how24(const void *data) {
                "slice of the tile. One thread copies atoms of A with their metadata, and tiles of B, into\n"
                "stages ahead of the warpgroups that multiply them by wgmma.sp. Thread blocks stay, and take\n"
                "tiles in turn.";
+    if (plan->stream)
+        return "One thread copies atoms of A with their metadata, and tiles of B, into stages in shared\n"
+               "memory, ahead of the warpgroups that multiply them by wgmma.sp, each its rows of a tile of\n"
+               "C. Thread blocks stay, and take tiles in turn; the last ones are dealt out along k, and\n"
+               "sums of their pieces added up through the workspace.";
     return plan->turns
                ? "One thread copies atoms of A with their metadata, and tiles of B, into stages in shared\n"
                  "memory, ahead of two warpgroups. These take tiles of C in turn: one multiplies by "
@@ -263,6 +298,11 @@ static const char *how(const void *data) {
                "are added up, from the first part on, in the cluster's shared memory, each thread block a\n"
                "slice of the tile. One thread copies tiles of A and B into stages ahead of the warpgroups\n"
                "that multiply them by wgmma. Thread blocks stay, and take tiles in turn.";
+    if (plan->stream)
+        return "One thread copies tiles of A and B into stages in shared memory, ahead of the warpgroups\n"
+               "that multiply them by wgmma, each its rows of a tile of C. Thread blocks stay, and take\n"
+               "tiles in turn; the last ones are dealt out along k, and sums of their pieces added up\n"
+               "through the workspace.";
     return plan->turns
                ? "One thread copies tiles of A and B into stages in shared memory, ahead of two warpgroups.\n"
                  "These take tiles of C in turn: one multiplies by wgmma while the other one stores."

@@ -53,6 +53,27 @@ int wgmma_result_columns(const wgmma_plan *plan) {
     return wgmma_is_split(plan) ? wgmma_exchange(plan).slice_octets * TILE_LINES : plan->tile_n;
 }
 
+/* -- Stream ------------------------------------------------------------------------------------------- */
+
+/* Multiprocessors of a whole die: no GPU of sm_90a has more. */
+enum { MOST_MULTIPROCESSORS = 144 };
+
+stream_sums wgmma_stream(const wgmma_plan *plan) {
+    int beside = wgmma_is_narrow(plan) ? 2 : 1;
+    return (stream_sums){.threads = plan->consumers * WARPGROUP,
+                         .blocks = wgmma_blocks(plan),
+                         .sums = plan->tile_n / 2,
+                         .most = beside * MOST_MULTIPROCESSORS,
+                         .real = plan->problem.output.real};
+}
+
+/* A line has the stages of less than two tiles for each thread block. */
+int64_t wgmma_stream_k(const wgmma_plan *plan) {
+    const stream_sums sums = wgmma_stream(plan);
+    const shared_tile rhs = wgmma_rhs(plan);
+    return INT32_MAX / (2 * sums.most) * (int64_t)rhs.k;
+}
+
 /* -- Shared memory ------------------------------------------------------------------------------------ */
 
 /* Split: bytes of the thread blocks' sums on their way. Their barriers lie behind those of the stages. */
@@ -104,7 +125,9 @@ tile_schedule wgmma_schedule(const wgmma_kernel *g, mc_reg turn) {
                        .cluster = plan->cluster,
                        .rank = g->roles.rank,
                        .turn = turn,
-                       .turns = turn.id ? plan->consumers : 1};
+                       .turns = turn.id ? plan->consumers : 1,
+                       .stream = plan->stream,
+                       .line = {.stages = g->k_stages}};
     schedule_begin(&s, g->m, g->n);
     return s;
 }

@@ -24,6 +24,7 @@ typedef struct wgmma_plan {
     int split; /* thread blocks of a cluster that share a tile, each with a part of k; 0 and 1: none do */
     gemm_store store;
     bool turns;
+    bool stream; /* the last tiles are dealt out along k (parts/stream.h) */
     family_overlap overlap;
     bool early; /* with overlap: A's first stages are copied before the kernel ahead has ended */
     bool once;  /* A is read once, and leaves L2 first */
@@ -63,6 +64,9 @@ bool wgmma_is_narrow(const wgmma_plan *plan);
 int wgmma_store_columns(const wgmma_plan *plan);
 /* Split: how the thread blocks share a tile's sums. */
 exchange_shape wgmma_exchange(const wgmma_plan *plan);
+/* Stream: how pieces' sums lie in the workspace; and the k from which on stages are too many to count. */
+stream_sums wgmma_stream(const wgmma_plan *plan);
+int64_t wgmma_stream_k(const wgmma_plan *plan);
 /* Columns that a thread block makes C of at a time: the tile's, or a slice's. */
 int wgmma_result_columns(const wgmma_plan *plan);
 /* Columns of C that come out of registers at a time. */
