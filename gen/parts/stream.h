@@ -48,14 +48,14 @@ void stream_take(const stream_line *s, mc_reg number, mc_label end);
 
 /* -- Sums of pieces ------------------------------------------------------------------------------------ */
 
-/* The workspace has a flag for each warp that multiplies, of each thread block; behind these for each thread
- * block room for the sums of all its threads, 16 bytes of a thread's beside those of the next one. A warp
- * leaves its sums by itself, and the same warp of another thread block takes them.
+/* The workspace has a flag for each warp that multiplies, of each thread block; behind these for each
+ * thread block room for the sums of all its threads, 16 bytes of a thread's beside those of the next one.
+ * A warp leaves its sums by itself, and the same warp of another thread block takes them.
  *
- * A flag is set where it holds STREAM_MARK. Whoever has seen it so clears it, so that all flags are clear when
- * the launch has ended. Before, they may hold anything but the mark, so that nobody has to clear them ahead of
- * a launch, and the workspace may be any memory. Both words of the mark are signalling NaNs, which no sum of
- * floats is; that other data are the mark by chance has a probability of 2^-64 a flag. */
+ * A flag is set where it holds STREAM_MARK. Whoever has seen it so clears it, so that all flags are clear
+ * when the launch has ended. Before, they may hold anything but the mark, so that nobody has to clear them
+ * ahead of a launch, and the workspace may be any memory. Both words of the mark are signalling NaNs,
+ * which no sum of floats is; that other data are the mark by chance has a probability of 2^-64 a flag. */
 #define STREAM_MARK 0x7fa5c3967fb5d2e1
 
 enum {

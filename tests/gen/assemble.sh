@@ -2,7 +2,7 @@
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | compress24], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | compress24], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -480,6 +480,35 @@ gemm_split_list() {
     done
     echo "sm_90a 0 rows --set layout=rows --set tile_n=64 --set stages=3 --set split=4"
     for ((i = 5; i < all; i += 61)); do echo "sm_90a $i batch --set batch=on --set overlap=on --set early=on"; done
+}
+
+# With the last tiles dealt out along k: variants, types and outputs, by few and many sums a thread.
+gemm_stream_list() {
+    local i all types=("bf16 bf16" "e4m3 e5m2" "s8 u8" "f16 f16") outs=(f16 f32 bf16) stores=(pairs single) tiles=("64 64 1" "128 256 2" "192 128 3" "256 128 2" "64 16 1")
+    all=$("$mcgen" --list-variants "$spec" | wc -l)
+    for ((i = 0; i < all; i += 3)); do echo "sm_90a $i open"; done
+    echo "sm_90a 1 fixed --set m=4096 --set n=4096 --set k=4608 --set lda=4608 --set ldb=4608 --set ldc=4096"
+    for ((i = 0; i < 20; i++)); do
+        # shellcheck disable=SC2086
+        set -- ${types[i % 4]} ${tiles[i % 5]}
+        echo "sm_90a 0 types$i --set lhs=$1 --set rhs=$2 --set tile_m=$3 --set tile_n=$4 --set consumers=$5 --set stages=3 --set store=pairs --set out=${outs[i / 5 % 3]} --set scale=row --set bias=column"
+        echo "sm_90a 0 chained$i --set tile_m=$3 --set tile_n=$4 --set consumers=$5 --set stages=3 --set store=${stores[i % 2]} $(chained "$i")"
+        [ "$4" = 256 ] || echo "sm_90a 0 added$i --set tile_m=$3 --set tile_n=$4 --set consumers=$5 --set stages=3 --set store=pairs $(added "$i")"
+    done
+    for ((i = 0; i < 4; i++)); do echo "sm_90a 0 output$i $(output "$i")"; done
+    for i in fast promoted; do echo "sm_90a 0 sums-$i --set lhs=e4m3 --set rhs=e4m3 --set tile_m=128 --set tile_n=128 --set sums=$i"; done
+    echo "sm_90a 0 rows --set layout=rows --set tile_n=64 --set stages=3 --set overlap=on --set once=on"
+    echo "sm_90a 0 words --set lhs=tf32rz --set rhs=tf32rz --set out=f32 --set tile_n=128"
+}
+gemm24_stream_list() {
+    local i all outs=(f16 f32 bf16)
+    all=$("$mcgen" --list-variants "$spec" | wc -l)
+    for ((i = 0; i < all; i++)); do echo "sm_90a $i open"; done
+    for ((i = 0; i < 6; i++)); do
+        echo "sm_90a 0 output$i --set out=${outs[i % 3]} --set store=pairs --set scale=row --set bias=column"
+        echo "sm_90a 0 chained$i --set store=pairs $(chained "$i")"
+    done
+    echo "sm_90a 0 bytes --set lhs=e4m3 --set rhs=e5m2 --set overlap=on --set once=on"
 }
 
 # The same by mma.sync: of each arch another part of the variants, types and outputs, at rows that begin anywhere.

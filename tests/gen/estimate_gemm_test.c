@@ -53,9 +53,10 @@ static double least(const mc_spec *spec, mc_problem p) {
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     mc_spec *f16 = read_spec(argv[1], "f16"), *s8 = read_spec(argv[1], "s8"),
-            *mma = read_spec(argv[1], "f16_mma"), *parts = read_spec(argv[1], "f16_split");
+            *mma = read_spec(argv[1], "f16_mma"), *parts = read_spec(argv[1], "f16_split"),
+            *stream = read_spec(argv[1], "f16_stream");
     gpu = mc_gpu_find("NVIDIA H100 80GB HBM3", 90);
-    if (!f16 || !s8 || !mma || !parts) return check_end();
+    if (!f16 || !s8 || !mma || !parts || !stream) return check_end();
     check_everywhere(f16);
     check_everywhere(mma);
     check_choice(mma, (mc_problem){.m = 4096, .n = 4096, .k = 4096}, "tile_m=128 tile_n=128");
@@ -81,6 +82,14 @@ int main(int argc, char **argv) {
           least(f16, few));
     CHECK(least(f16, square) < least(parts, square), "4096 cubed: %.1f us split, %.1f not",
           least(parts, square), least(f16, square));
+    check_everywhere(stream);
+    /* a few tiles more than multiprocessors, and what comes out even */
+    const mc_problem uneven = {.m = 1280, .n = 3584, .k = 16384}, even = {.m = 2816, .n = 3072, .k = 4096};
+    CHECK(least(stream, uneven) < 0.8 * least(f16, uneven), "140 tiles: %.1f us dealt out, %.1f not",
+          least(stream, uneven), least(f16, uneven));
+    CHECK(least(f16, even) < least(stream, even), "264 tiles: %.1f us dealt out, %.1f not",
+          least(stream, even), least(f16, even));
+    mc_spec_destroy(stream);
     mc_spec_destroy(parts);
     mc_spec_destroy(f16);
     mc_spec_destroy(s8);

@@ -1,7 +1,8 @@
 /* The costs of the model. Those of an H200 are fitted to 6,396 times of 266 problems, layers of language
    models in four types, dense and 2:4, and `promote` to 630 of 35 (docs/measurements.md, 2026-11-27): a
    launch is one behind another in a graph. An H100's were read off 576 times of one product, 4096 cubed;
-   of L2, of tiles that are split, and `promote`, they are guesses. */
+   of L2, of tiles that are split, and `promote`, they are guesses. So is `piece` of both: what a
+   multiprocessor's part of the L2 cache's rate gives. */
 #include "ops/gemm/costs.h"
 #include "parts/model.h"
 
@@ -25,6 +26,7 @@ static const gemm_costs h200 = {.launch = 0.19,
                                 .cached = 45,
                                 .exchange = 0.23,
                                 .part = 0.228,
+                                .piece = 0.1,
                                 .promote = 0.14},
                         h100 = {.launch = 3.0,
                                 .overlapped = 1.5,
@@ -40,6 +42,7 @@ static const gemm_costs h200 = {.launch = 0.19,
                                 .cached = 40,
                                 .exchange = 0.6,
                                 .part = 0.02,
+                                .piece = 0.1,
                                 .promote = 0.14};
 
 const mc_cost_table gemm_cost_table = {

@@ -20,6 +20,7 @@
     X(cached, "megabytes of operands that L2 keeps from one launch to the next")                             \
     X(exchange, "sums of a tile that is split, from the last product to the slice's sums")                   \
     X(part, "1024 sums that come in from the parts")                                                         \
+    X(piece, "1024 sums of a piece of a tile, left to another thread block or taken")                        \
     X(promote, "a stage's sums, of a consumer, waited for and added to their totals")
 
 typedef struct gemm_costs {

@@ -66,6 +66,22 @@ static double exchange_of(const wgmma_plan *plan, const gemm_costs *c) {
     return c->exchange + (double)wgmma_parts_bytes(plan) / WORD / THOUSAND * c->part;
 }
 
+/* Stream: all of a thread block's tiles and pieces of tiles. It leaves a piece at most, and takes those of
+   one tile. All stages are dealt out evenly. */
+static double stream_of(const wgmma_plan *plan, const mc_gpu *gpu, const gemm_costs *c, const mc_problem *p,
+                        double way) {
+    shared_tile rhs = wgmma_rhs(plan);
+    double tiles = ceil((double)p->m / plan->tile_m) * ceil((double)p->n / plan->tile_n),
+           stages = ceil((double)p->k / rhs.k), beside = held(plan, gpu),
+           blocks = beside * gpu->multiprocessors, each = ceil(tiles * stages / blocks),
+           turns = floor(tiles / blocks);
+    double multiplied = hypot(each * stage_of(plan, c, beside), way), finished = c->tile + store_of(plan, c);
+    if (turns * blocks == tiles) return multiplied + turns * finished + c->tile;
+    double taken = each < stages ? ceil(stages / each) : 1,
+           piece = (double)plan->tile_m * plan->tile_n / THOUSAND * c->piece * beside;
+    return multiplied + (turns + 1) * finished + c->tile + (1 + taken) * piece;
+}
+
 /* All of a multiprocessor's tiles, with turns. A tile is stored while the next one is multiplied; passing the
    turn takes half of a begin. The last tile is stored by itself. */
 static double turns_of(const wgmma_plan *plan, const gemm_costs *c, const dealing *d) {
@@ -101,6 +117,7 @@ double gemm_wgmma_estimate(const void *data, const mc_gpu *gpu, const mc_problem
     const dealing d = deal(plan, gpu, problem);
     double way = way_of(plan, &c, problem);
     double launch = plan->overlap == OVERLAP_OFF ? c.launch : c.overlapped;
+    if (plan->stream) return launch + stream_of(plan, gpu, &c, problem, way);
     if (plan->turns) return launch + hypot(turns_of(plan, &c, &d), way);
     double between = c.tile + exchange_of(plan, &c) + store_of(plan, &c);
     return launch + hypot(d.turns * d.stages * stage_of(plan, &c, d.beside), way) + d.turns * between;

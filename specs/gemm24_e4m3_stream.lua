@@ -1,0 +1,20 @@
+-- Product of a 2:4 matrix of floats of 8 bits: C[m,n] = A[m,k] B[k,n], A with at most two of four neighbours of a row, sums as Hopper adds them up, with 13 bits (docs/gemm.md). For Hopper, by asynchronous tensor cores.
+-- The tiles that do not come out even among the multiprocessors are dealt out along k (stream-k), so that all end at the same time.
+-- A list is a set of candidates to tune over; the first of each makes the default kernel.
+
+op   = "gemm24"
+arch = "sm_90a"
+lhs  = "e4m3"                   -- A: the matrix; also e5m2
+rhs  = "e4m3"                   -- B: [n][ldb], the k values of a column side by side; also e5m2
+out  = "f16"                    -- C: row-major; also bf16, f32, e4m3, e5m2, and with a scale s8, u8, s4, u4
+scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each of its rows or columns
+bias  = "none"                  -- also "row", "column"
+
+tile_m = {256, 128}             -- rows of C a thread block
+tile_n = {128, 256, 192}        -- columns of C a thread block
+stages = {3, 4}                 -- tiles of A and B in shared memory
+consumers = 2                   -- warpgroups that multiply
+stream = "on"                   -- parts of a tile are added up through a workspace
+store = {"tensor", "pairs"}     -- how C is written: by tensor copies, or two elements at a time; also "single"
+
+-- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set k=4096 ...
