@@ -91,6 +91,9 @@ static void add_launch(const maker *m) {
     define(m, "SHARED_DYNAMIC", "%u /* bytes, which the launch asks for */", c->shared_dynamic);
     define(m, "PASSES", "%u /* launches of one execution, one after another */", c->passes ? c->passes : 1);
     define(m, "WORKSPACE", "%u /* bytes, of each product of a batch */", c->workspace);
+    if (c->turn_most)
+        define(m, "MOST_BLOCKS", "%d /* along %c: the workspace has room for so many */", c->turn_most,
+               'x' + c->turn_axis);
     define(m, "OVERLAP", "%d /* 1: it may start while what was launched before it runs */", c->overlap);
 }
 

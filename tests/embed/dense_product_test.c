@@ -177,16 +177,49 @@ static void try_block_scales(void) {
     refuse(p, MC_USAGE, "block_scales is set, which only a gemm has");
 }
 
+/* PATH ends in XXXXXX.lua. */
+static void write_spec(char *path, const char *spec) {
+    int file = mkstemps(path, 4);
+    FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
+    CHECK(stream != NULL && fputs(spec, stream) >= 0 && fclose(stream) == 0, "no spec is written to %s",
+          path);
+}
+
+/* A kernel whose last tiles are dealt out along k, five of them to two multiprocessors: its own part of the workspace lies
+   behind what a pass writes, and nothing was written there before. */
+static void try_stream(void) {
+    static const char spec[] = "op = \"gemm\"\narch = \"sm_90a\"\nstream = \"on\"\n"
+                               "tile_m = 64\ntile_n = 64\nconsumers = 1\nstore = \"single\"\n";
+    char path[] = "/tmp/mcgen_stream_XXXXXX.lua";
+    const char *const paths[] = {path};
+    write_spec(path, spec);
+    for (int turned = 0; turned < 2; turned++) {
+        mc_plan_config p = problem_of(MC_S8, MC_S32, 300, 40, 1040);
+        mc_plan *plan = NULL;
+        p.specs = paths, p.spec_count = 1;
+        p.a_major = turned ? MC_MAJOR_COLUMN : MC_MAJOR_ROW;
+        if (!worked("plan", mc_plan_create(context, &p, &plan, diag))) continue;
+        const mc_contract *c = mc_kernel_contract(plan->kernel->kernel);
+        CHECK(c->flags > 0 && mc_plan_workspace(plan) == plan->passes.bytes + c->workspace, "%zu bytes",
+              mc_plan_workspace(plan));
+        CHECK(plan->launch.launch.grid[0] == 2, "%u thread blocks", plan->launch.launch.grid[0]);
+        mc_args args = {.size = sizeof args, .a = 256, .b = 256, .c = 256};
+        CHECK(mc_execute(plan, &args, 0, NULL, diag) == MC_CANNOT, "without a workspace");
+        CHECK_TEXT(mc_diag_text(diag), "the workspace is missing");
+        mc_diag_clear(diag);
+        for (int i = 0; i < 2; i++) execute(plan, &p);
+        mc_plan_destroy(plan);
+    }
+    (void)remove(path);
+}
+
 /* A kernel that copies A early may begin early, also behind a pass that writes B, but not behind one that writes A. */
 static void try_early(void) {
     static const char spec[] = "op = \"gemm\"\narch = \"sm_90a\"\noverlap = \"on\"\nearly = \"on\"\n"
                                "tile_m = 64\ntile_n = 64\nconsumers = 1\nstore = \"single\"\n";
     char path[] = "/tmp/mcgen_early_XXXXXX.lua";
     const char *const paths[] = {path};
-    int file = mkstemps(path, 4);
-    FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
-    CHECK(stream != NULL && fputs(spec, stream) >= 0 && fclose(stream) == 0, "no spec is written to %s",
-          path);
+    write_spec(path, spec);
     for (int turned = 0; turned < 4; turned++) {
         mc_plan_config p =
             turned < 2 ? problem_of(MC_F16, MC_F16, 72, 40, 200) : problem_of(MC_S8, MC_S32, 72, 40, 208);
@@ -258,6 +291,7 @@ int main(void) {
     try_plan(p, "k=open");
     try_early();
     try_block_scales();
+    try_stream();
     p = problem_of(MC_F16, MC_F16, 64, 64, 64);
     p.sums = MC_SUMS_PROMOTED;
     refuse(p, MC_USAGE, "sums are promoted of floats of 8 bits, not of f16 by f16");
