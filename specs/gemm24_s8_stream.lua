@@ -10,10 +10,11 @@ out  = "s32"                    -- C: row-major, the sums; also f16, bf16, f32, 
 scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each of its rows or columns
 bias  = "none"                  -- also "row", "column"
 
-tile_m = {256, 128}             -- rows of C a thread block
+tile_m = {256, 128, 64}         -- rows of C a thread block
 tile_n = {128, 256, 192}        -- columns of C a thread block
 stages = {3, 4}                 -- tiles of A and B in shared memory
 consumers = 2                   -- warpgroups that multiply
+turns = {"off", "on"}           -- consumers share a tile, or take whole tiles, or pieces, in turn
 stream = "on"                   -- parts of a tile are added up through a workspace
 store = {"tensor", "pairs"}     -- how C is written: by tensor copies, or two elements at a time; also "single"
 

@@ -10,10 +10,11 @@ out  = "bf16"                   -- C: row-major; also f16, f32, e4m3, e5m2, and 
 scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each of its rows or columns
 bias  = "none"                  -- also "row", "column"
 
-tile_m = {128, 256}             -- rows of C a thread block
+tile_m = {128, 256, 64}         -- rows of C a thread block
 tile_n = {256, 128, 192}        -- columns of C a thread block
 stages = {4, 3}                 -- tiles of A and B in shared memory
 consumers = 2                   -- warpgroups that multiply
+turns = {"off", "on"}           -- consumers share a tile, or take whole tiles, or pieces, in turn
 stream = "on"                   -- parts of a tile are added up through a workspace
 store = {"tensor", "pairs"}     -- how C is written: by tensor copies, or two elements at a time; also "single"
 

@@ -20,7 +20,7 @@ static void begin_static(tile_schedule *s) {
     mc_reg units = log ? shr_u32(b, "grid_units", s->blocks, I(log)) : s->blocks;
     s->tile = carried(b, "tile", unit);
     s->step = s->turn_step = units;
-    if (s->turns < 2) return;
+    if (s->turns < 2 || s->stream) return;
     note(b, "each consumer takes one of %d of the thread block's tiles", s->turns);
     EMIT(b, mad_s32, s->tile, s->turn, units, s->tile);
     s->step = mul_s32(b, "tile_step", units, I(s->turns));
@@ -76,5 +76,6 @@ mc_reg schedule_is_more(const tile_schedule *s, const char *name) {
     mc_builder *b = s->b;
     char reg[MC_MAX_NAME];
     snprintf(reg, sizeof reg, "%s_tile", name);
-    return setp_lt(b, name, add_s32(b, reg, s->tile, s->turn_step), s->count);
+    mc_reg tile = add_s32(b, reg, s->tile, s->turn_step);
+    return s->stream ? stream_has(&s->line, name, tile) : setp_lt(b, name, tile, s->count);
 }

@@ -40,7 +40,9 @@ typedef struct tile_schedule {
     /* For consumers that take turns: the consumer's number, and how many there are. None: all take all */
     mc_reg turn;
     int turns;
-    bool stream;      /* the last tiles are dealt out along k (stream.h): without clusters and turns */
+    /* The last tiles are dealt out along k (stream.h): without clusters. With turns everybody takes all, and
+       who takes turns leaves out what is another one's */
+    bool stream;
     stream_line line; /* then: the caller sets `stages` */
 
     mc_reg block, blocks;      /* the thread block's number, and how many there are */

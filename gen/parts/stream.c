@@ -60,6 +60,13 @@ void stream_take(const stream_line *s, mc_reg number, mc_label end) {
     set_label(b, taken);
 }
 
+mc_reg stream_has(const stream_line *s, const char *name, mc_reg number) {
+    mc_reg has = pred(s->b, name);
+    EMIT(s->b, setp_lt, has, number, s->whole);
+    EMIT_IF(s->b, NOT(has), setp_lt, has, s->at, s->end);
+    return has;
+}
+
 /* -- The workspace ------------------------------------------------------------------------------------ */
 
 static int warps(const stream_sums *s) { return s->threads / MC_WARP; }

@@ -45,6 +45,8 @@ void stream_begin(stream_line *s, mc_reg tiles, mc_reg block, mc_reg blocks);
 /* Takes tile NUMBER whole, or, if that is the line's, the range's next piece. Goes to END where there is
    none. */
 void stream_take(const stream_line *s, mc_reg number, mc_label end);
+/* A predicate: whether there is anything to take then. */
+mc_reg stream_has(const stream_line *s, const char *name, mc_reg number);
 
 /* -- Sums of pieces ------------------------------------------------------------------------------------ */
 
@@ -68,13 +70,13 @@ enum {
 typedef struct stream_sums {
     mc_builder *b;
     const stream_line *line;
-    int threads; /* that multiply */
-    int blocks;  /* of 64 rows that a thread has */
-    int sums;    /* of each of these */
-    int most;    /* thread blocks that there is room for */
-    bool real;   /* sums are f32; else s32 */
-    mc_reg thread, warp;
-    mc_reg tells; /* whether the thread speaks for its warp */
+    int threads;         /* that multiply */
+    int blocks;          /* of 64 rows that a thread has */
+    int sums;            /* of each of these */
+    int most;            /* thread blocks that there is room for */
+    bool real;           /* sums are f32; else s32 */
+    mc_reg thread, warp; /* of those that multiply */
+    mc_reg tells;        /* whether the thread speaks for its warp */
 
     mc_reg workspace;
     /* scratch: who left a piece, how many stages the tile still misses, a flag's number, a predicate; an

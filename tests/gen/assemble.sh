@@ -496,6 +496,7 @@ gemm_stream_list() {
         [ "$4" = 256 ] || echo "sm_90a 0 added$i --set tile_m=$3 --set tile_n=$4 --set consumers=$5 --set stages=3 --set store=pairs $(added "$i")"
     done
     for ((i = 0; i < 4; i++)); do echo "sm_90a 0 output$i $(output "$i")"; done
+    for ((i = 0; i < 4; i++)); do echo "sm_90a 0 turns$i --set turns=on --set tile_m=$((64 << i % 2)) --set tile_n=$((256 >> i % 2)) --set stages=3 --set store=pairs $(chained "$i")"; done
     for i in fast promoted; do echo "sm_90a 0 sums-$i --set lhs=e4m3 --set rhs=e4m3 --set tile_m=128 --set tile_n=128 --set sums=$i"; done
     echo "sm_90a 0 rows --set layout=rows --set tile_n=64 --set stages=3 --set overlap=on --set once=on"
     echo "sm_90a 0 words --set lhs=tf32rz --set rhs=tf32rz --set out=f32 --set tile_n=128"

@@ -202,6 +202,12 @@ void product_stream(bench *t) {
                    {"tile_n", {"64"}},
                    {"stages", {"3"}},
                    {"consumers", {"3"}}},
+        turns[] = {{"stream", {"on"}},         {"turns", {"on"}},      {"tile_m", {"64", "128"}},
+                   {"tile_n", {"64", "32"}},   {"stages", {"3", "2"}}, {"store", {"tensor", "pairs"}},
+                   {"overlap", {"off", "on"}}, {"out", {"f16", "f32"}}},
+        byte_turns[] =
+            {{"stream", {"on"}}, {"turns", {"on"}},  {"lhs", {"e4m3", "e5m2"}},     {"rhs", {"e4m3"}},
+             {"tile_m", {"64"}}, {"tile_n", {"64"}}, {"sums", {"fast", "promoted"}}},
         rows[] = {{"stream", {"on"}},
                   {"layout", {"rows"}},
                   {"tile_m", {"64"}},
@@ -215,6 +221,8 @@ void product_stream(bench *t) {
     TRY(t, 1, words);
     TRY(t, 3, ahead);
     TRY(t, 1, three);
+    TRY(t, 13, turns);
+    TRY(t, 3, byte_turns);
     TRY(t, 1, rows);
 }
 

@@ -146,9 +146,24 @@ static void test_grid(bench *t) {
     end(t);
 }
 
+/* Consumers that share tiles, and that take them in turn. */
+static void test_kernel(bench *t, const char *spec, const char *device, bool turns) {
+    const mc_setting settings[] = {{"stream", "on"},
+                                   {"tile_m", "64"},
+                                   {"tile_n", "64"},
+                                   {"consumers", turns ? "2" : "1"},
+                                   {"store", "single"},
+                                   {"stages", "3"},
+                                   {"turns", turns ? "on" : "off"}};
+    t->kernel = choices_kernel(spec, settings, sizeof settings / sizeof *settings, t->diag);
+    CHECK(t->kernel != NULL, "%s", mc_diag_text(t->diag));
+    if (t->kernel == NULL) return;
+    test_launches(t, device != NULL ? device : "sim:seed=3");
+    if (device == NULL) test_waiting(t), test_grid(t);
+    mc_kernel_destroy(t->kernel);
+}
+
 int main(int argc, char **argv) {
-    static const mc_setting settings[] = {{"stream", "on"},   {"tile_m", "64"},    {"tile_n", "64"},
-                                          {"consumers", "1"}, {"store", "single"}, {"stages", "3"}};
     bench t = {.diag = mc_diag_create()};
     mc_device *device = NULL;
     if (argc != 2 && argc != 3) return 2;
@@ -158,13 +173,7 @@ int main(int argc, char **argv) {
         return SKIPPED;
     }
     mc_device_close(device);
-    t.kernel = choices_kernel(argv[1], settings, sizeof settings / sizeof *settings, t.diag);
-    CHECK(t.kernel != NULL, "%s", mc_diag_text(t.diag));
-    if (t.kernel != NULL) {
-        test_launches(&t, argc == 3 ? argv[2] : "sim:seed=3");
-        if (argc == 2) test_waiting(&t), test_grid(&t);
-    }
-    mc_kernel_destroy(t.kernel);
+    for (int turns = 0; turns < 2; turns++) test_kernel(&t, argv[1], argc == 3 ? argv[2] : NULL, turns);
     mc_diag_destroy(t.diag);
     return check_end();
 }

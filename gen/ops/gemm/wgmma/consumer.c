@@ -13,6 +13,7 @@ typedef struct consumer {
     wgmma_result result;
     role_turns turns;
     mc_reg copies;       /* with turns: stages that the producer filled before this tile's */
+    mc_reg turn;         /* with turns and stream: whose the next tile or piece is */
     wgmma_metadata meta; /* sparse */
     wgmma_scales scales; /* of blocks */
     mc_reg index, more;  /* stages of the tile that were begun; whether there are more */
@@ -145,6 +146,10 @@ static void end_turn(consumer *w, mc_reg more) {
     mc_builder *b = w->b;
     note(b, "all is issued: the other consumer may multiply, while this one stores");
     roles_pass_turn(&w->g->roles, &w->turns, more);
+    if (w->g->plan->stream) {
+        EMIT(b, add_s32, w->copies, w->copies, stages_of(w));
+        return;
+    }
     EMIT(b, add_s32, w->copies, w->copies, w->g->k_stages);
     EMIT(b, add_s32, w->copies, w->copies, w->g->k_stages);
 }
@@ -192,9 +197,28 @@ static void emit_tile(consumer *w, mc_reg own_row) {
     if (g->plan->stream) set_label(b, left);
 }
 
+/* With turns, and pieces of any length: the other consumer's are counted, and left out. Goes on at TILE. */
+static void pass_over(consumer *w, mc_label tile) {
+    mc_builder *b = w->b;
+    mc_label own = label(b, "OWN_TURN");
+    note(b, "every other tile or piece is the other consumer's");
+    mc_reg is_own = setp_eq(b, "is_own", w->turn, w->g->roles.warpgroup);
+    EMIT(b, xor_b32, w->turn, w->turn, I(1));
+    EMIT_IF(b, is_own, bra, TO(own));
+    EMIT(b, add_s32, w->copies, w->copies, stages_of(w));
+    schedule_next(&w->tiles);
+    EMIT(b, bra, TO(tile));
+    set_label(b, own);
+}
+
 static void begin_turns(consumer *w) {
     const wgmma_kernel *g = w->g;
     mc_builder *b = w->b;
+    if (g->plan->stream) {
+        w->copies = carried(b, "copies", I(0)), w->turn = carried(b, "turn_of", I(0));
+        w->turns = roles_turns(&g->roles, stream_has(&w->tiles.line, "any", w->tiles.tile));
+        return;
+    }
     w->copies = mul_s32(b, "first_copies", g->roles.warpgroup, g->k_stages);
     w->copies = carried(b, "copies", w->copies);
     mc_reg block = sub_s32(b, "first_tile", w->tiles.tile, w->tiles.turn_step);
@@ -211,6 +235,10 @@ static void begin_pieces(consumer *w) {
     w->pieces = wgmma_stream(g->plan);
     w->pieces.b = w->b, w->pieces.line = &w->tiles.line;
     w->pieces.thread = g->roles.thread, w->pieces.warp = g->roles.warp, w->pieces.tells = g->roles.arrives;
+    if (g->plan->turns) {
+        w->pieces.thread = and_b32(w->b, "own_thread", g->roles.thread, I(WARPGROUP - 1));
+        w->pieces.warp = and_b32(w->b, "own_warp", g->roles.warp, I(WARPGROUP_WARPS - 1));
+    }
     stream_sums_begin(&w->pieces);
 }
 
@@ -235,6 +263,7 @@ void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end) {
     heading(b, "A tile of C");
     set_label(b, tile);
     schedule_take(&w.tiles, done);
+    if (turns && g->plan->stream) pass_over(&w, tile);
     emit_tile(&w, own_row);
     schedule_next(&w.tiles);
     EMIT(b, bra, TO(tile));

@@ -67,7 +67,8 @@ static double exchange_of(const wgmma_plan *plan, const gemm_costs *c) {
 }
 
 /* Stream: all of a thread block's tiles and pieces of tiles. It leaves a piece at most, and takes those of
-   one tile. All stages are dealt out evenly. */
+   one tile. All stages are dealt out evenly. With turns the other consumer multiplies while a tile is stored
+   or a piece left, but for the last one; half of a begin goes for passing the turn. */
 static double stream_of(const wgmma_plan *plan, const mc_gpu *gpu, const gemm_costs *c, const mc_problem *p,
                         double way) {
     shared_tile rhs = wgmma_rhs(plan);
@@ -76,9 +77,11 @@ static double stream_of(const wgmma_plan *plan, const mc_gpu *gpu, const gemm_co
            blocks = beside * gpu->multiprocessors, each = ceil(tiles * stages / blocks),
            turns = floor(tiles / blocks);
     double multiplied = hypot(each * stage_of(plan, c, beside), way), finished = c->tile + store_of(plan, c);
-    if (turns * blocks == tiles) return multiplied + turns * finished + c->tile;
+    if (turns * blocks == tiles && !plan->turns) return multiplied + turns * finished + c->tile;
+    if (turns * blocks == tiles) return multiplied + (turns + 3) * c->tile / 2 + finished;
     double taken = each < stages ? ceil(stages / each) : 1,
            piece = (double)plan->tile_m * plan->tile_n / THOUSAND * c->piece * beside;
+    if (plan->turns) return multiplied + (turns + 2) * c->tile / 2 + finished + taken * piece;
     return multiplied + (turns + 1) * finished + c->tile + (1 + taken) * piece;
 }
 

@@ -71,7 +71,6 @@ static void check_stream(wgmma_plan *plan, mc_complaints *complaints) {
     const gemm_problem *p = &plan->problem;
     int64_t most = wgmma_stream_k(plan);
     if (!plan->stream) return;
-    if (plan->turns) complain(complaints, F_STREAM, "consumers that take turns have whole tiles");
     if (wgmma_is_split(plan))
         complain(complaints, F_STREAM, "tiles are dealt out along k in one way: split = 1");
     if (p->batch) complain(complaints, F_STREAM, "products of a batch have whole tiles");
@@ -265,6 +264,10 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     if (plan->stream) snprintf(name + length, MC_MAX_ENTRY - length, "_stream");
 }
 
+/* Behind what is said of tiles. */
+#define STREAMED                                                                                             \
+    "\nThe last tiles are dealt out along k, and sums of their pieces added up through a workspace."
+
 static const char *how24(const void *data) {
     const wgmma_plan *plan = data;
     if (wgmma_is_split(plan))
@@ -274,20 +277,18 @@ static const char *how24(const void *data) {
                "slice of the tile. One thread copies atoms of A with their metadata, and tiles of B, into\n"
                "stages ahead of the warpgroups that multiply them by wgmma.sp. Thread blocks stay, and take\n"
                "tiles in turn.";
-    if (plan->stream)
-        return "One thread copies atoms of A with their metadata, and tiles of B, into stages in shared\n"
-               "memory, ahead of the warpgroups that multiply them by wgmma.sp, each its rows of a tile of\n"
-               "C. Thread blocks stay, and take tiles in turn; the last ones are dealt out along k, and\n"
-               "sums of their pieces added up through the workspace.";
-    return plan->turns
-               ? "One thread copies atoms of A with their metadata, and tiles of B, into stages in shared\n"
-                 "memory, ahead of two warpgroups. These take tiles of C in turn: one multiplies by "
-                 "wgmma.sp\n"
-                 "while the other one stores."
-               : "One thread copies atoms of A with their metadata, and tiles of B, into stages in shared\n"
-                 "memory, ahead of the warpgroups that multiply them by wgmma.sp, each its rows of a tile "
-                 "of\n"
-                 "C. Thread blocks stay, and take tiles in turn.";
+#define TURNS                                                                                                \
+    "One thread copies atoms of A with their metadata, and tiles of B, into stages in shared\n"              \
+    "memory, ahead of two warpgroups. These take tiles of C in turn: one multiplies by wgmma.sp\n"           \
+    "while the other one stores."
+#define TOGETHER                                                                                             \
+    "One thread copies atoms of A with their metadata, and tiles of B, into stages in shared\n"              \
+    "memory, ahead of the warpgroups that multiply them by wgmma.sp, each its rows of a tile of\n"           \
+    "C. Thread blocks stay, and take tiles in turn."
+    static const char *const texts[][2] = {{TOGETHER, TOGETHER STREAMED}, {TURNS, TURNS STREAMED}};
+    return texts[plan->turns][plan->stream];
+#undef TURNS
+#undef TOGETHER
 }
 
 static const char *how(const void *data) {
@@ -298,17 +299,17 @@ static const char *how(const void *data) {
                "are added up, from the first part on, in the cluster's shared memory, each thread block a\n"
                "slice of the tile. One thread copies tiles of A and B into stages ahead of the warpgroups\n"
                "that multiply them by wgmma. Thread blocks stay, and take tiles in turn.";
-    if (plan->stream)
-        return "One thread copies tiles of A and B into stages in shared memory, ahead of the warpgroups\n"
-               "that multiply them by wgmma, each its rows of a tile of C. Thread blocks stay, and take\n"
-               "tiles in turn; the last ones are dealt out along k, and sums of their pieces added up\n"
-               "through the workspace.";
-    return plan->turns
-               ? "One thread copies tiles of A and B into stages in shared memory, ahead of two warpgroups.\n"
-                 "These take tiles of C in turn: one multiplies by wgmma while the other one stores."
-               : "One thread copies tiles of A and B into stages in shared memory, ahead of the warpgroups\n"
-                 "that multiply them by wgmma, each its rows of a tile of C. Thread blocks stay, and take\n"
-                 "tiles in turn.";
+#define TURNS                                                                                                \
+    "One thread copies tiles of A and B into stages in shared memory, ahead of two warpgroups.\n"            \
+    "These take tiles of C in turn: one multiplies by wgmma while the other one stores."
+#define TOGETHER                                                                                             \
+    "One thread copies tiles of A and B into stages in shared memory, ahead of the warpgroups\n"             \
+    "that multiply them by wgmma, each its rows of a tile of C. Thread blocks stay, and take\n"              \
+    "tiles in turn."
+    static const char *const texts[][2] = {{TOGETHER, TOGETHER STREAMED}, {TURNS, TURNS STREAMED}};
+    return texts[plan->turns][plan->stream];
+#undef TURNS
+#undef TOGETHER
 }
 
 const mc_solver gemm_wgmma = {

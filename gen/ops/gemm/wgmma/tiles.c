@@ -60,7 +60,7 @@ enum { MOST_MULTIPROCESSORS = 144 };
 
 stream_sums wgmma_stream(const wgmma_plan *plan) {
     int beside = wgmma_is_narrow(plan) ? 2 : 1;
-    return (stream_sums){.threads = plan->consumers * WARPGROUP,
+    return (stream_sums){.threads = (plan->turns ? 1 : plan->consumers) * WARPGROUP,
                          .blocks = wgmma_blocks(plan),
                          .sums = plan->tile_n / 2,
                          .most = beside * MOST_MULTIPROCESSORS,
