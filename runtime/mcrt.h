@@ -558,8 +558,9 @@ MC_API mc_status mc_plan_get_pass(const mc_plan *plan, size_t index, mc_pass_inf
    one, also those of several plans. What it holds between executions is of no use. 0: none is wanted. With
    b_major COLUMN: B's rows, k times n elements of each product that has a B of its own, n rounded up to 16
    bytes; with a_major COLUMN A's, m times k elements, k rounded up; of a gemm with a B of 8 bits by rows its
-   columns, n times k elements, k rounded up. The plan's passes say how much of it each one takes. A kernel may
-   want some for itself, which lies behind that: one of a gemm that deals tiles out along k, for their sums. */
+   columns, n times k elements, k rounded up. The plan's passes say how much of it each one takes. A
+   kernel may want some for itself, which lies behind that: one of a gemm that deals tiles out along k, for
+   their sums. */
 MC_API size_t mc_plan_workspace(const mc_plan *plan);
 
 /* One operand by its name: where it lies, or, of a factor per tensor, its value. */
