@@ -5,35 +5,42 @@
 
 /* -- Pieces ------------------------------------------------------------------------------------------- */
 
-/* How many tiles are taken whole. */
-static void begin_whole(stream_line *s, mc_reg tiles, mc_reg blocks) {
+/* How many tiles are taken whole. Returns how many there are besides. */
+static mc_reg begin_whole(stream_line *s, mc_reg tiles, mc_reg blocks) {
     mc_builder *b = s->b;
-    note(b, "tiles that are taken whole: all, or as many turns as leave more than one for the line");
+    note(
+        b,
+        "tiles that are taken whole: those of full turns, or all where the last turn is more than %d/%d full",
+        STREAM_FULL, STREAM_OF);
     s->whole = carried(b, "whole_tiles", mul_s32(b, "all_turns", div_u32(b, "turns", tiles, blocks), blocks));
-    mc_reg left = setp_lt(b, "tiles_left", s->whole, tiles);
-    EMIT_IF(b, left, sub_s32, s->whole, s->whole, blocks);
-    EMIT(b, max_s32, s->whole, s->whole, I(0));
+    mc_reg left = sub_s32(b, "tiles_left", tiles, s->whole);
+    mc_reg is_full = setp_gt(b, "is_full", mul_s32(b, "left_parts", left, I(STREAM_OF)),
+                             mul_s32(b, "full_parts", blocks, I(STREAM_FULL)));
+    EMIT_IF(b, is_full, mov_b32, s->whole, tiles);
+    return sub_s32(b, "line_tiles", tiles, s->whole);
 }
 
-/* The thread block's range. */
-static void begin_range(stream_line *s, mc_reg line, mc_reg blocks) {
+/* The thread block's range, if it has one. */
+static void begin_range(stream_line *s, mc_reg tiles, mc_reg blocks) {
     mc_builder *b = s->b;
     note(b, "the line of the others' stages, and the thread block's range of it: from the last one back");
-    s->least = div_u32(b, "range_least", line, blocks), s->longer = rem_u32(b, "ranges_longer", line, blocks);
-    s->last = add_s32(b, "last_range", blocks, I(-1));
+    mc_reg line = mul_s32(b, "line", tiles, s->stages);
+    mc_reg most = mul_s32(b, "most_ranges", tiles, I(STREAM_RANGES));
+    mc_reg ranges = max_s32(b, "ranges", min_s32(b, "ranges_there", blocks, most), I(1));
+    s->least = div_u32(b, "range_least", line, ranges), s->longer = rem_u32(b, "ranges_longer", line, ranges);
+    s->last = add_s32(b, "last_range", ranges, I(-1));
     mc_reg range = sub_s32(b, "range", s->last, s->block);
     mc_reg before = min_s32(b, "longer_before", range, s->longer);
     s->at = carried(b, "line_at", mad_s32(b, "range_first", range, s->least, before));
     s->end = carried(b, "range_end", add_s32(b, "range_least_end", s->at, s->least));
     EMIT_IF(b, setp_lt(b, "is_longer", range, s->longer), add_s32, s->end, s->end, I(1));
+    EMIT_IF(b, setp_lt(b, "has_no_range", range, I(0)), mov_b32, s->end, s->at);
 }
 
 void stream_begin(stream_line *s, mc_reg tiles, mc_reg block, mc_reg blocks) {
     mc_builder *b = s->b;
     s->block = block;
-    begin_whole(s, tiles, blocks);
-    mc_reg line = mul_s32(b, "line", sub_s32(b, "line_tiles", tiles, s->whole), s->stages);
-    begin_range(s, line, blocks);
+    begin_range(s, begin_whole(s, tiles, blocks), blocks);
     s->tile = b32(b, "piece_tile"), s->first = b32(b, "piece_first"), s->length = b32(b, "piece_length");
     s->is_whole = pred(b, "is_whole");
 }

@@ -1,20 +1,24 @@
 /* A persistent grid whose last tiles of C are dealt out along k ("stream-k": Osama et al., 2023), so that all
  * of its thread blocks end at the same time, however many tiles there are.
  *
- * Of T tiles G thread blocks take whole ones in turn, G at a time. Of what these turns leave over, the last G
- * tiles or less and, if there was a turn, those of one turn more, the stages of k make a line: the first
- * tile's stages, then the second one's, and so on. The line is cut into G ranges of equal length, of which
- * the first ones have one stage more where they do not come out even. If T is a multiple of G, the line is
- * empty.
+ * Of T tiles G thread blocks take whole ones in turn, G at a time. Those that are left over fill a part of
+ * one turn more. If it is more than 5/8 of it, they are taken whole, too. Else their stages of k make a line:
+ * the first tile's stages, then the second one's, and so on. The line is cut into as many ranges of equal
+ * length as there are thread blocks, but at most four for each tile; the first ones have one stage more
+ * where they do not come out even.
  *
- *   tiles      |   0   |   1   |   2   |   3   |        5 stages each, 3 thread blocks: ranges of 7, 7 and 6
- *   ranges     |     0    |     1    |     2   |
+ *   tiles      |      0      |      1      |             13 stages each, 4 thread blocks: ranges of 7, 7, 6, 6
+ *   ranges     |   0   |   1   |   2  |  3 |
+ *
+ * Why not more: thread blocks that multiply the same tile at different k share no operands in L2 with their
+ * neighbours, so that a stage takes 1.6 times as long (measured on an H200); and a tile's pieces are added
+ * up by one of them.
  *
  * A range has pieces of tiles. One that begins inside of a tile is left in the workspace for whoever has the
  * tile's first piece, who adds the others' sums to its own, in the order of k. So a range leaves at most one
  * piece, its first, and waits for others at most once, for its last one: it leaves before it waits.
  *
- * Range r is thread block G - 1 - r's. What a thread block waits for is thus left by those of lower numbers,
+ * Of R ranges, number r is thread block R - 1 - r's. What a thread block waits for is thus left by those of lower numbers,
  * which begin no later: no matter how many of them run at once, none waits in vain.
  *
  * All roles of a thread block (roles.h) go the same way, each with registers of its own: schedule.h does so
@@ -27,6 +31,7 @@
 /* -- Which pieces a thread block has ------------------------------------------------------------------- */
 
 /* The caller sets the first part. */
+enum { STREAM_FULL = 5, STREAM_OF = 8, STREAM_RANGES = 4 };
 typedef struct stream_line {
     mc_builder *b;
     mc_reg stages; /* of a whole tile */

@@ -2,7 +2,7 @@
    models in four types, dense and 2:4, and `promote` to 630 of 35 (docs/measurements.md, 2026-11-27): a
    launch is one behind another in a graph. An H100's were read off 576 times of one product, 4096 cubed;
    of L2, of tiles that are split, and `promote`, they are guesses. So is `piece` of both: what a
-   multiprocessor's part of the L2 cache's rate gives. */
+   multiprocessor's part of the L2 cache's rate gives. `apart` was read off 35 times of stream on an H200. */
 #include "ops/gemm/costs.h"
 #include "parts/model.h"
 
@@ -27,6 +27,7 @@ static const gemm_costs h200 = {.launch = 0.19,
                                 .exchange = 0.23,
                                 .part = 0.228,
                                 .piece = 0.1,
+                                .apart = 1.6,
                                 .promote = 0.14},
                         h100 = {.launch = 3.0,
                                 .overlapped = 1.5,
@@ -43,6 +44,7 @@ static const gemm_costs h200 = {.launch = 0.19,
                                 .exchange = 0.6,
                                 .part = 0.02,
                                 .piece = 0.1,
+                                .apart = 1.6,
                                 .promote = 0.14};
 
 const mc_cost_table gemm_cost_table = {

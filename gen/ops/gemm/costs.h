@@ -4,7 +4,7 @@
 
 #include "schema/family.h"
 
-/* X(name, what it is): microseconds, but for `cached`. */
+/* X(name, what it is): microseconds, but for `cached` and `apart`. */
 #define GEMM_COST_LIST(X)                                                                                    \
     X(launch, "a launch behind another kernel, and the first stage's copies")                                \
     X(overlapped, "the same where the launch overlaps the kernel before")                                    \
@@ -21,6 +21,7 @@
     X(exchange, "sums of a tile that is split, from the last product to the slice's sums")                   \
     X(part, "1024 sums that come in from the parts")                                                         \
     X(piece, "1024 sums of a piece of a tile, left to another thread block or taken")                        \
+    X(apart, "times as long as else a stage takes, of a tile that is dealt out along k")                     \
     X(promote, "a stage's sums, of a consumer, waited for and added to their totals")
 
 typedef struct gemm_costs {

@@ -11,26 +11,30 @@ static int64_t tile_of(const gemm_pieces *p, int64_t row, int64_t column) {
     return group * columns + column / p->stream.tile_n * height + tile_row - group;
 }
 
-/* Tiles that are taken whole. */
-static int64_t whole_tiles(const gemm_pieces *p) {
-    const int64_t blocks = p->stream.blocks,
-                  tiles = pieces_of(p->m, p->stream.tile_m) * pieces_of(p->n, p->stream.tile_n),
-                  turns = tiles / blocks;
-    if (turns * blocks == tiles) return tiles;
-    return turns > 0 ? (turns - 1) * blocks : 0;
+/* Tiles that are taken whole, of TILES: all where the last turn is more than 5/8 full. */
+static int64_t whole_tiles(const gemm_pieces *p, int64_t tiles) {
+    const int64_t blocks = p->stream.blocks, left = tiles % blocks;
+    return 8 * left > 5 * blocks ? tiles : tiles - left;
+}
+
+/* Ranges of a line of so many tiles. */
+static int64_t ranges_of(const gemm_pieces *p, int64_t tiles) {
+    const int64_t most = least(p->stream.blocks, 4 * tiles);
+    return most > 0 ? most : 1;
 }
 
 /* The end of the range that has stage AT of a line of STAGES. */
-static int64_t range_end(int64_t stages, int64_t blocks, int64_t at) {
-    const int64_t length = stages / blocks, longer = stages % blocks, bend = longer * (length + 1);
+static int64_t range_end(int64_t stages, int64_t ranges, int64_t at) {
+    const int64_t length = stages / ranges, longer = stages % ranges, bend = longer * (length + 1);
     if (at < bend) return at - at % (length + 1) + length + 1;
     return at - (at - bend) % length + length;
 }
 
 int64_t gemm_piece_end(const gemm_pieces *p, int64_t row, int64_t column, int64_t at) {
-    const int64_t tile = tile_of(p, row, column), whole = whole_tiles(p),
+    const int64_t tile = tile_of(p, row, column),
                   tiles = pieces_of(p->m, p->stream.tile_m) * pieces_of(p->n, p->stream.tile_n),
-                  first = (tile - whole) * p->stages;
+                  whole = whole_tiles(p, tiles), first = (tile - whole) * p->stages;
     if (tile < whole) return p->stages;
-    return least(range_end((tiles - whole) * p->stages, p->stream.blocks, first + at) - first, p->stages);
+    const int64_t line = (tiles - whole) * p->stages;
+    return least(range_end(line, ranges_of(p, tiles - whole), first + at) - first, p->stages);
 }

@@ -16,6 +16,8 @@ typedef struct dealing {
     double beside; /* thread blocks of a multiprocessor that run beside each other */
     double turns;  /* tiles that a thread block takes, one after another */
     double stages; /* of a tile, or of a thread block's part of it */
+    double line;   /* stream: tiles that are dealt out along k */
+    double blocks; /* that run at once */
 } dealing;
 
 /* Thread blocks that a multiprocessor has room for, by registers and by shared memory. */
@@ -24,16 +26,25 @@ static double held(const wgmma_plan *plan, const mc_gpu *gpu) {
     return wgmma_is_narrow(plan) && 2 * bytes <= (int)gpu->shared_bytes ? 2 : 1;
 }
 
+/* Stream: whether the tiles that fill no whole turn are dealt out along k. */
+static bool has_line(const wgmma_plan *plan, double left, double blocks) {
+    return plan->stream && left > 0 && STREAM_OF * left <= STREAM_FULL * blocks;
+}
+
 static dealing deal(const wgmma_plan *plan, const mc_gpu *gpu, const mc_problem *p) {
     shared_tile rhs = wgmma_rhs(plan);
     int parts = wgmma_is_split(plan) ? plan->split : 1;
     double tiles = gemm_products(p) * ceil((double)p->m / plan->tile_m) * ceil((double)p->n / plan->tile_n);
-    double there = (double)cluster_room(parts, (int64_t)gpu->multiprocessors),
+    double there = (double)cluster_room(parts, (int64_t)gpu->multiprocessors), most = held(plan, gpu),
            full = model_most(ceil(tiles * parts / there), 1);
-    double beside = model_least(held(plan, gpu), full), at_once = floor(there * beside / parts);
+    double beside = plan->stream ? most : model_least(most, full),
+           at_once = model_most(floor(there * beside / parts), 1), left = fmod(tiles, at_once);
+    double line = has_line(plan, left, at_once) ? left : 0;
     return (dealing){.beside = beside,
-                     .turns = ceil(tiles / model_most(at_once, 1)),
-                     .stages = ceil(ceil((double)p->k / rhs.k) / parts)};
+                     .turns = ceil((tiles - line) / at_once),
+                     .stages = ceil(ceil((double)p->k / rhs.k) / parts),
+                     .line = line,
+                     .blocks = at_once};
 }
 
 /* A stage multiplied. Promoted, a consumer adds its sums to their totals before its next stage, while others
@@ -66,23 +77,14 @@ static double exchange_of(const wgmma_plan *plan, const gemm_costs *c) {
     return c->exchange + (double)wgmma_parts_bytes(plan) / WORD / THOUSAND * c->part;
 }
 
-/* Stream: all of a thread block's tiles and pieces of tiles. It leaves a piece at most, and takes those of
-   one tile. All stages are dealt out evenly. With turns the other consumer multiplies while a tile is stored
-   or a piece left, but for the last one; half of a begin goes for passing the turn. */
-static double stream_of(const wgmma_plan *plan, const mc_gpu *gpu, const gemm_costs *c, const mc_problem *p,
-                        double way) {
-    shared_tile rhs = wgmma_rhs(plan);
-    double tiles = ceil((double)p->m / plan->tile_m) * ceil((double)p->n / plan->tile_n),
-           stages = ceil((double)p->k / rhs.k), beside = held(plan, gpu),
-           blocks = beside * gpu->multiprocessors, each = ceil(tiles * stages / blocks),
-           turns = floor(tiles / blocks);
-    double multiplied = hypot(each * stage_of(plan, c, beside), way), finished = c->tile + store_of(plan, c);
-    if (turns * blocks == tiles && !plan->turns) return multiplied + turns * finished + c->tile;
-    if (turns * blocks == tiles) return multiplied + (turns + 3) * c->tile / 2 + finished;
-    double taken = each < stages ? ceil(stages / each) : 1,
-           piece = (double)plan->tile_m * plan->tile_n / THOUSAND * c->piece * beside;
-    if (plan->turns) return multiplied + (turns + 2) * c->tile / 2 + finished + taken * piece;
-    return multiplied + (turns + 1) * finished + c->tile + (1 + taken) * piece;
+/* Stream: what a thread block has of tiles that are dealt out along k. Those that share a tile share no
+   operands in L2 with their neighbours. A thread block leaves a piece at most, and takes those of one tile. */
+static double line_of(const wgmma_plan *plan, const gemm_costs *c, const dealing *d) {
+    if (d->line == 0) return 0;
+    double ranges = model_least(d->blocks, STREAM_RANGES * d->line),
+           each = model_most(ceil(d->line * d->stages / ranges), 1), taken = ceil(d->stages / each),
+           piece = (double)plan->tile_m * plan->tile_n / THOUSAND * c->piece * d->beside;
+    return each * stage_of(plan, c, d->beside) * c->apart + (1 + taken) * piece;
 }
 
 /* All of a multiprocessor's tiles, with turns. A tile is stored while the next one is multiplied; passing the
@@ -90,7 +92,7 @@ static double stream_of(const wgmma_plan *plan, const mc_gpu *gpu, const gemm_co
 static double turns_of(const wgmma_plan *plan, const gemm_costs *c, const dealing *d) {
     double products = d->stages * stage_of(plan, c, d->beside), store = c->tile + store_of(plan, c);
     double tile = model_most(products + c->tile / 2, (products + store) / 2);
-    return d->turns * tile + (d->turns > 0 ? store : 0);
+    return d->turns * tile + (d->turns + d->line > 0 ? store : 0);
 }
 
 /* Of an element, kept or not, with its part of the metadata. */
@@ -120,8 +122,9 @@ double gemm_wgmma_estimate(const void *data, const mc_gpu *gpu, const mc_problem
     const dealing d = deal(plan, gpu, problem);
     double way = way_of(plan, &c, problem);
     double launch = plan->overlap == OVERLAP_OFF ? c.launch : c.overlapped;
-    if (plan->stream) return launch + stream_of(plan, gpu, &c, problem, way);
-    if (plan->turns) return launch + hypot(turns_of(plan, &c, &d), way);
-    double between = c.tile + exchange_of(plan, &c) + store_of(plan, &c);
-    return launch + hypot(d.turns * d.stages * stage_of(plan, &c, d.beside), way) + d.turns * between;
+    double line = line_of(plan, &c, &d);
+    if (plan->turns) return launch + hypot(turns_of(plan, &c, &d) + line, way);
+    double between = c.tile + exchange_of(plan, &c) + store_of(plan, &c),
+           products = stage_of(plan, &c, d.beside);
+    return launch + hypot(d.turns * d.stages * products + line, way) + (d.turns + (d.line > 0)) * between;
 }
