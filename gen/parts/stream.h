@@ -7,7 +7,7 @@
  * length as there are thread blocks, but at most four for each tile; the first ones have one stage more
  * where they do not come out even.
  *
- *   tiles      |      0      |      1      |             13 stages each, 4 thread blocks: ranges of 7, 7, 6, 6
+ *   tiles      |      0      |      1      |             13 stages each, 4 thread blocks: 7, 7, 6, 6
  *   ranges     |   0   |   1   |   2  |  3 |
  *
  * Why not more: thread blocks that multiply the same tile at different k share no operands in L2 with their
@@ -18,8 +18,8 @@
  * tile's first piece, who adds the others' sums to its own, in the order of k. So a range leaves at most one
  * piece, its first, and waits for others at most once, for its last one: it leaves before it waits.
  *
- * Of R ranges, number r is thread block R - 1 - r's. What a thread block waits for is thus left by those of lower numbers,
- * which begin no later: no matter how many of them run at once, none waits in vain.
+ * Of R ranges, number r is thread block R - 1 - r's. What a thread block waits for is thus left by those of
+ * lower numbers, which begin no later: no matter how many of them run at once, none waits in vain.
  *
  * All roles of a thread block (roles.h) go the same way, each with registers of its own: schedule.h does so
  * for them. */

@@ -78,7 +78,8 @@ static double exchange_of(const wgmma_plan *plan, const gemm_costs *c) {
 }
 
 /* Stream: what a thread block has of tiles that are dealt out along k. Those that share a tile share no
-   operands in L2 with their neighbours. A thread block leaves a piece at most, and takes those of one tile. */
+   operands in L2 with their neighbours. A thread block leaves a piece at most, and takes those of one
+   tile. */
 static double line_of(const wgmma_plan *plan, const gemm_costs *c, const dealing *d) {
     if (d->line == 0) return 0;
     double ranges = model_least(d->blocks, STREAM_RANGES * d->line),
