@@ -207,9 +207,14 @@ typedef struct mc_matrix_config {
        patterns * cols columns. Operands of its products lie one behind the other, without gaps; a B of an
        SDDMM in rows has them side by side. 0: one */
     int64_t patterns;
+    /* For MC_OP_GEMM24, of vectors of one element: each row has vectors in at most span - 2 of each span
+       columns, counted from column 0, as 6 of 8; even, 4 to 64. Of 4 bits spans are of pairs. Plans multiply
+       as if each four had at most two, and each execution makes a longer B first, in the workspace
+       (docs/sparse24.md, "6:8 and others"). 0: each four columns have at most two */
+    int span;
 } mc_matrix_config;
 
-/* MC_FORMAT, with the place, for what no matrix has. */
+/* MC_FORMAT, with the place, for what no matrix has, and for spans with more vectors than they may have. */
 MC_API mc_status mc_matrix_create(mc_context *context, const mc_matrix_config *config, mc_matrix **matrix,
                                   mc_diag *diag);
 
@@ -221,6 +226,7 @@ typedef struct mc_dense_config {
     int64_t rows, cols; /* rows: a multiple of vec */
     int64_t ld;         /* elements from row to row; 0: cols */
     const void *data;
+    int span; /* as mc_matrix_config has it */
 } mc_dense_config;
 
 /* The vectors of a dense matrix that are not all zero. */
@@ -391,7 +397,9 @@ typedef struct mc_plan mc_plan;
           the order MC_ORDER_BCRS: an SpMM's backward pass (docs/transposed.md).
    GEMM:  C[m,n] = A[m,k] B[k,n], all dense, B as b_layout says (docs/gemm.md).
    GEMM24: the same, where the matrix is A, of vectors of one element, of which each four neighbours of a row
-          have at most two (docs/gemm.md). */
+          have at most two (docs/gemm.md).
+   SLIDE24: C = A[m,n], rows, with each of their spans of `span` elements as groups of four, which overlap by
+          two: what plans of GEMM24 make of a B by columns for a matrix that has spans (docs/sparse24.md). */
 typedef enum mc_op {
     MC_OP_SPMM,
     MC_OP_SDDMM,
@@ -402,6 +410,7 @@ typedef enum mc_op {
     MC_OP_OPTIMISE,
     MC_OP_GEMM,
     MC_OP_GEMM24,
+    MC_OP_SLIDE24,
 } mc_op;
 
 /* Whether a plan may compute its product with the matrix's zeros, by a dense kernel (docs/choice.md). NEVER:
@@ -490,6 +499,7 @@ typedef struct mc_plan_config {
        by row. Neither has gaps */
     bool block_scales;
     mc_major a_blocks_major;
+    int span; /* slide24: elements of a span, even, 4 to 64. gemm24: 0, or the matrix's own */
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no

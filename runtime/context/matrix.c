@@ -6,6 +6,7 @@
 #include <string.h>
 #include "context/matrix_make.h"
 #include "base/memory.h"
+#include "matrix/slide24.h"
 
 #define CONFIG_FIRST STRUCT_SIZE_TO(mc_matrix_config, values)
 #define DENSE_FIRST  STRUCT_SIZE_TO(mc_dense_config, data)
@@ -67,14 +68,16 @@ mc_status matrix_of_host(mc_context *context, const mc_vsparse *host, mc_matrix 
                        host->vectors, INT32_MAX);
     int32_t *row_ptr = narrow(host->row_ptr, host->row_blocks + 1);
     if (row_ptr == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    const mc_vsparse source = mc_slide24_source(host);
     const mc_matrix_config config = {.size = sizeof config,
                                      .type = host->type,
                                      .vec = host->vec,
                                      .rows = host->rows,
-                                     .cols = host->cols,
+                                     .cols = source.cols,
                                      .row_ptr = row_ptr,
-                                     .col_idx = host->col_idx,
-                                     .values = host->values};
+                                     .col_idx = source.col_idx,
+                                     .values = host->values,
+                                     .span = host->source.span};
     mc_status status = mc_matrix_create(context, &config, matrix, diag);
     free(row_ptr);
     return status;
@@ -95,6 +98,10 @@ const mc_vsparse *matrix_host(const mc_matrix *matrix) {
     static int64_t no_rows[1];
     static const mc_vsparse nothing = {.type = MC_S8, .vec = 1, .row_ptr = no_rows};
     return matrix != NULL ? &matrix->host : &nothing;
+}
+
+mc_vsparse matrix_seen_by(const mc_kernel *kernel, const mc_vsparse *host) {
+    return kernel == NULL ? mc_slide24_source(host) : *host;
 }
 
 void matrix_lock(mc_matrix *matrix) {
@@ -140,7 +147,7 @@ mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_d
     mc_matrix_info all = {.type = matrix->host.type,
                           .vec = matrix->host.vec,
                           .rows = matrix->host.rows,
-                          .cols = matrix->host.cols,
+                          .cols = mc_slide24_source(&matrix->host).cols,
                           .vectors = matrix->host.vectors};
     pthread_mutex_lock(&counted->lock);
     all.device_bytes = pattern_bytes(matrix);
@@ -193,7 +200,8 @@ static mc_status pack_on_host(mc_matrix *matrix, const mc_kernel *kernel, matrix
                               mc_diag *diag) {
     mc_status status = MC_OK;
     if (mc_packs(kernel)) status = matrix_complete(matrix, diag);
-    if (status == MC_OK) status = mc_pack(kernel, &matrix->host, &packing->host, diag);
+    const mc_vsparse seen = matrix_seen_by(kernel, &matrix->host);
+    if (status == MC_OK) status = mc_pack(kernel, &seen, &packing->host, diag);
     return status == MC_OK ? upload(matrix->context, packing, diag) : status;
 }
 

@@ -59,6 +59,9 @@ mc_status matrix_of_host(mc_context *context, const mc_vsparse *host, mc_matrix 
 mc_status matrix_check(mc_op op, const mc_matrix *matrix, const mc_context *context, mc_diag *diag);
 /* The host side of MATRIX; for NULL, which an operator without a matrix has, one without rows. */
 const mc_vsparse *matrix_host(const mc_matrix *matrix);
+/* HOST as packings for KERNEL have it: with its zeros (NULL) a matrix with spans has its own columns, else
+   those of the groups that they became. The arrays stay HOST's. */
+mc_vsparse matrix_seen_by(const mc_kernel *kernel, const mc_vsparse *host);
 /* Keeps MATRIX's values as they are until matrix_unlock; NULL is fine. */
 void matrix_lock(mc_matrix *matrix);
 void matrix_unlock(mc_matrix *matrix);

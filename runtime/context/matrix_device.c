@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "context/matrix.h"
+#include "matrix/slide24.h"
 #include "problem/bind.h"
 
 #define VALUES_FIRST STRUCT_SIZE_TO(mc_device_values, ld)
@@ -80,7 +81,8 @@ static mc_status upload_places(mc_matrix *matrix, const packed_slots *slots, mc_
                  *all = mcrt_array(count, sizeof *all);
     mc_status status = MC_OK;
     if (places == NULL || all == NULL) status = mcrt_no_memory(diag, count, "slots");
-    if (status == MC_OK) place_vectors(&matrix->host, places);
+    const mc_vsparse source = mc_slide24_source(&matrix->host);
+    if (status == MC_OK) place_vectors(&source, places);
     for (int64_t i = 0; i < count && status == MC_OK; i++)
         all[i] = slots->vectors[i] >= 0 ? place_slot(matrix, slots, i, places) : (vector_place){-1, 0};
     if (status == MC_OK) status = upload(matrix->context, all, (size_t)count * sizeof *all, address, diag);
@@ -144,7 +146,8 @@ void packing_free_ways(mc_context *context, matrix_packing *packing) {
 static mc_status find_slots(mc_matrix *matrix, matrix_packing *packing, mc_diag *diag) {
     if (packing->slots.array != NULL) return MC_OK;
     packed_slots *slots = &packing->slots;
-    mc_status status = mc_pack_slots(packing->kernel, &matrix->host, slots, diag);
+    const mc_vsparse seen = matrix_seen_by(packing->kernel, &matrix->host);
+    mc_status status = mc_pack_slots(packing->kernel, &seen, slots, diag);
     if (status == MC_OK)
         status = upload(matrix->context, slots->pieces, (size_t)slots->period * sizeof *slots->pieces,
                         &packing->pieces, diag);
@@ -179,7 +182,7 @@ mc_status packing_make_way(device_work *work, mc_matrix *matrix, matrix_packing 
 /* -- The whole */
 
 static mc_status check_ld(const mc_matrix *matrix, mc_device_values *values, mc_diag *diag) {
-    const mc_vsparse *a = &matrix->host;
+    const mc_vsparse source = mc_slide24_source(&matrix->host), *a = &source;
     const bool rows = values->from == MC_FROM_ROWS;
     const int64_t length = rows ? a->cols : a->rows;
     if (values->from == MC_FROM_VECTORS) {

@@ -6,7 +6,7 @@
 #include "base/element.h"
 #include "base/memory.h"
 #include "formats/stride.h"
-#include "matrix/vsparse.h"
+#include "matrix/slide24.h"
 
 /* -- Shapes */
 
@@ -115,11 +115,25 @@ static void move_columns(mc_vsparse *matrix, int64_t patterns, int64_t cols) {
 
 /* -- The whole */
 
+/* MATRIX is freed where it has not got such spans. */
+static mc_status take_spans(mc_vsparse *matrix, int span, mc_diag *diag) {
+    mc_status status = mc_slide24_take(matrix, span, diag);
+    if (status != MC_OK) mc_vsparse_free(matrix);
+    return status;
+}
+
+static mc_status check_spans(const mc_matrix_config *config, mc_diag *diag) {
+    if (config->span == 0 || config->patterns <= 1) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "span is %d, and patterns %" PRId64 ": spans are of one pattern",
+                   config->span, config->patterns);
+}
+
 mc_status matrix_make(const mc_matrix_config *config, mc_vsparse *matrix, mc_diag *diag) {
     *matrix = (mc_vsparse){0};
     mc_status status = matrix_check_shape(config->type, config->vec, config->rows, config->cols, diag);
     int64_t row_blocks = status == MC_OK ? config->rows / config->vec : 0;
     if (status == MC_OK) status = matrix_check_patterns(config->patterns, row_blocks, config->cols, diag);
+    if (status == MC_OK) status = check_spans(config, diag);
     if (status == MC_OK) status = check_offsets(config, row_blocks, diag);
     if (status == MC_OK) status = check_columns(config, row_blocks, diag);
     if (status != MC_OK) return status;
@@ -132,7 +146,7 @@ mc_status matrix_make(const mc_matrix_config *config, mc_vsparse *matrix, mc_dia
     if (status != MC_OK) return status;
     copy_matrix(config, matrix);
     move_columns(matrix, patterns, config->cols);
-    return status;
+    return take_spans(matrix, config->span, diag);
 }
 
 /* -- From a dense matrix */
@@ -222,6 +236,7 @@ mc_status matrix_make_dense(const mc_dense_config *config, mc_vsparse *matrix, m
     if (vectors > INT32_MAX) return matrix_refuse_count(vectors, diag);
     status = mcrt_vsparse_create(config->type, config->vec, config->rows / config->vec, config->cols, vectors,
                                  matrix, diag);
-    if (status == MC_OK) take_vectors(&dense, matrix);
-    return status;
+    if (status != MC_OK) return status;
+    take_vectors(&dense, matrix);
+    return take_spans(matrix, config->span, diag);
 }

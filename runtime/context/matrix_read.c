@@ -1,11 +1,13 @@
 /* A matrix, as its creator may have it back. */
 #include <string.h>
 #include "context/matrix.h"
+#include "matrix/slide24.h"
 
 static void write_pattern(const mc_vsparse *host, int32_t *row_ptr, int32_t *col_idx) {
+    const mc_vsparse source = mc_slide24_source(host);
     for (int64_t b = 0; row_ptr != NULL && b <= host->row_blocks; b++) row_ptr[b] = (int32_t)host->row_ptr[b];
     if (col_idx != NULL && host->vectors > 0)
-        memcpy(col_idx, host->col_idx, (size_t)host->vectors * sizeof *col_idx);
+        memcpy(col_idx, source.col_idx, (size_t)host->vectors * sizeof *col_idx);
 }
 
 static void write_values(const mc_vsparse *host, void *values) {

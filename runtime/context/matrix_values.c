@@ -15,8 +15,10 @@ const mc_packed_array *packing_values(const matrix_packing *packing) {
    packings are made anew. */
 static mc_status pack_anew(mc_matrix *matrix, const mc_vsparse *fresh, mc_diag *diag) {
     mc_status status = MC_OK;
-    for (matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next)
-        if (packing_values(p) != NULL) status = mc_pack_values(p->kernel, fresh, &p->host, diag);
+    for (matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next) {
+        const mc_vsparse seen = matrix_seen_by(p->kernel, fresh);
+        if (packing_values(p) != NULL) status = mc_pack_values(p->kernel, &seen, &p->host, diag);
+    }
     return status;
 }
 

@@ -9,8 +9,17 @@
 #define MCRT_SLIDE24_H
 
 #include "matrix/sparse24.h"
+#include "matrix/vsparse.h"
 
 enum { MC_SLIDE24_LEAST = 4, MC_SLIDE24_MOST = 64 }; /* units of a span, an even number */
+enum { MC_SLIDE24_GROUP = 4 };
+
+/* Elements of A' and B' that COUNT become, of spans of so many. */
+static inline int64_t mc_slide24_length(int span, int64_t count) {
+    return (count + span - 1) / span * (span / 2 - 1) * MC_SLIDE24_GROUP;
+}
+/* Elements of a unit of TYPE: two that share a byte, else one. */
+static inline int mc_slide24_unit(mc_type type) { return mc_type_bytes(type) == 0 ? 2 : 1; }
 
 /* Columns of A' where A of TYPE has COLS; the last span may be filled up with zeros. MC_USAGE for a span
    that is odd or out of range, MC_CANNOT for a type without a rule, or of which one of two elements is
@@ -26,6 +35,15 @@ MC_API mc_status mc_slide24_expand(const mc_dense *a, int span, mc_sparse24_mode
    element, and for nonzeros beyond the last column. */
 MC_API mc_status mc_slide24_collapse(const mc_dense *expanded, int span, int64_t cols, mc_dense *out,
                                      mc_diag *diag);
+
+/* A, of vectors of one element, becomes A', which keeps A's columns as its source: the vectors stay in their
+   order. A span of 0, and one of MC_SLIDE24_LEAST, whose A' is A, leave it as it is. MC_USAGE and MC_CANNOT
+   as mc_slide24_cols; MC_CANNOT for longer vectors; MC_FORMAT, with their number and the place of the first,
+   where spans have vectors in more than SPAN - 2 units. A is then as before. */
+MC_API mc_status mc_slide24_take(mc_vsparse *a, int span, mc_diag *diag);
+/* The matrix that A' was made of, or A itself, which has the arrays still. */
+MC_API mc_vsparse mc_slide24_source(const mc_vsparse *a);
+
 /* B', of the rows that mc_slide24_rows gives. MC_FORMAT where these are not of B. */
 MC_API mc_status mc_slide24_gather(const mc_dense *b, const mc_dense *rows, mc_dense *out, mc_diag *diag);
 

@@ -48,6 +48,7 @@ void mc_vsparse_free(mc_vsparse *a) {
     free(a->row_ptr);
     free(a->col_idx);
     free(a->values);
+    free(a->source.col_idx);
     *a = (mc_vsparse){0};
 }
 

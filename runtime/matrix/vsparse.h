@@ -16,6 +16,12 @@ typedef struct mc_vsparse {
     int64_t *row_ptr;
     int32_t *col_idx;
     void *values;
+    /* Of an A' (slide24.h) the matrix with spans that it was made of: the same vectors, in other columns */
+    struct {
+        int span; /* 0: there is none */
+        int64_t cols;
+        int32_t *col_idx;
+    } source;
 } mc_vsparse;
 
 /* Each nonzero of the pattern becomes a VEC x 1 vector: rows = vec * csr->rows. Values are zero until

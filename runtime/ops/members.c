@@ -1,6 +1,7 @@
 #include "ops/members.h"
 #include "mc_activation.h"
 #include <string.h>
+#include "parts/slide24.h"
 
 _Static_assert(MEMBERS <= 64, "a set of members has 64 bits");
 
@@ -30,6 +31,11 @@ static const member_word residuals[] = {{"none", MC_RESIDUAL_NONE},
                                         {0}};
 static const member_word exps[] = {{"polynomial", MC_EXP_POLYNOMIAL}, {"approx", MC_EXP_APPROX}, {0}};
 static const member_word rules[] = {MC_RULE_WORDS, {0}};
+static const member_word patterns[] = {{"none", 0},
+#define X(text, span) {text, span},
+                                       SLIDE24_PATTERNS(X)
+#undef X
+                                           {0}};
 static const member_word majors[] = {{"row", MC_MAJOR_ROW}, {"column", MC_MAJOR_COLUMN}, {0}};
 static const member_word switches[] = {{"off", false}, {"on", true}, {0}};
 static const member_word sums[] = {{"wrap", false}, {"exact", true}, {0}};

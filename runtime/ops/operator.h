@@ -42,6 +42,9 @@ typedef struct operand_row {
     /* DENSE, by_layout: kernels read it by rows where its elements have so many bytes or more; smaller ones
        plans transpose first, too. 0: kernels read any */
     size_t rows_from;
+    /* DENSE, by_layout: where the problem has a pattern kernels read columns that are as much longer
+       (matrix/slide24.h): plans make these first. DENSE, else: its rows are the longer ones */
+    bool spread;
     bool early;         /* DENSE: a kernel that begins early may read it before the one ahead has ended */
     problem_member per; /* FACTOR: the member that says what there is one for */
     int count;          /* FACTOR: not 0: there are so many instead, in an array */
@@ -125,6 +128,7 @@ typedef struct mc_operator {
     /* With one type on both sides, and nothing else asked for, its output is its first operand transposed: of
        elements of 1, 2 and 4 bytes as integers of that size */
     bool transposes;
+    bool spreads; /* its output is its first operand with spans as groups, of elements of 1 and 2 bytes */
     /* Refuses types and choices that there are no kernels for. MATRIX is the type of the sparse matrix. */
     mc_status (*check)(const plan_problem *problem, mc_type matrix, mc_diag *diag);
     /* Computes the reference's sums, before they are brought into C's type: of all rows, or of the row blocks
@@ -160,6 +164,7 @@ const mc_operator *operator_of(mc_op op);            /* NULL: there is none */
 const mc_operator *operator_named(const char *name); /* NULL: there is none */
 const mc_operator *operator_at(size_t index);        /* NULL: that is all */
 const mc_operator *operator_transposing(void);       /* the one that transposes */
+const mc_operator *operator_spreading(void);         /* the one that spreads */
 
 /* -- What follows from a row */
 
@@ -193,6 +198,8 @@ mc_dense operand_shape(const plan_problem *problem, const operand_row *operand);
 bool operand_is_turned(const plan_problem *problem, const operand_row *operand);
 /* Whether OPERAND may lie by columns where kernels read rows, so that plans transpose it. */
 bool operand_is_transposed(const operand_row *operand);
+/* Whether OPERAND, once it lies by columns, has spans that kernels read as groups: plans then spread it. */
+bool operand_wants_spreading(const plan_problem *problem, const operand_row *operand);
 /* Whether OPERAND lies otherwise than kernels read it, by columns or by rows, so that plans transpose it. */
 bool operand_wants_pass(const plan_problem *problem, const operand_row *operand);
 /* Whether OPERAND is there, by its only_if, of VALUE, and least. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/real.h"
+#include "matrix/slide24.h"
 
 #define O(upper, lower) extern const mc_operator operator_##lower;
 #include "ops/operators.def"
@@ -30,6 +31,12 @@ const mc_operator *operator_named(const char *name) {
 const mc_operator *operator_transposing(void) {
     size_t i = 0;
     while (!operators[i]->transposes) i++;
+    return operators[i];
+}
+
+const mc_operator *operator_spreading(void) {
+    size_t i = 0;
+    while (!operators[i]->spreads) i++;
     return operators[i];
 }
 
@@ -59,10 +66,15 @@ bool operand_is_transposed(const operand_row *operand) {
            problem_members[operand->major].field == NULL;
 }
 
+bool operand_wants_spreading(const plan_problem *problem, const operand_row *operand) {
+    return operand->spread && operand->by_layout && problem->pattern != 0;
+}
+
 /* Elements of 4 bits share bytes: nothing transposes them. */
 static bool is_read_by_columns(const plan_problem *problem, const operand_row *operand) {
     const size_t bytes = mc_type_bytes(operand_element(problem, operand));
-    return operand->by_layout && bytes > 0 && bytes < operand->rows_from;
+    const bool small = bytes < operand->rows_from || operand_wants_spreading(problem, operand);
+    return operand->by_layout && bytes > 0 && small;
 }
 
 bool operand_wants_pass(const plan_problem *problem, const operand_row *operand) {
@@ -83,7 +95,9 @@ int64_t operand_rows(const plan_problem *problem, const operand_row *operand) {
 }
 
 int64_t operand_cols(const plan_problem *problem, const operand_row *operand) {
-    return blocks_of(member_get(problem, operand->cols), operand->col_block);
+    const int64_t cols = blocks_of(member_get(problem, operand->cols), operand->col_block);
+    const bool longer = operand->spread && !operand->by_layout && problem->pattern != 0;
+    return longer ? mc_slide24_length(problem->pattern, cols) : cols;
 }
 
 mc_dense operand_shape(const plan_problem *problem, const operand_row *operand) {

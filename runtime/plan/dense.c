@@ -44,7 +44,6 @@ static mc_status say_first(mc_plan *plan, const char *what, const mc_diag *why, 
 mc_status plan_pose_dense(mc_plan *plan, const mc_plan_config *config, mc_tuning tuning, mc_diag *diag) {
     if (config->dense == MC_DENSE_NEVER) return MC_OK;
     mc_diag *why = mc_diag_create();
-    plan->dense.posed = plan->problem;
     mc_status status = plan_problem_densify(&plan->problem, &plan->dense.problem, why);
     if (status == MC_OK)
         status = plan_add_passes(plan->context, &plan->dense.problem, tuning, &plan->dense.passes, why);
@@ -108,7 +107,7 @@ static bool compare(plan_dense *dense, side_time of_dense, side_time of_sparse) 
 void plan_join_dense(mc_plan *plan) {
     plan_launch *launch = &plan->launch;
     for (size_t i = 0; i < launch->operator->operand_count; i++)
-        launch->arguments[i].from = densified_from(&plan->dense.posed, launch->operator->operands[i].name);
+        launch->arguments[i].from = densified_from(&plan->posed, launch->operator->operands[i].name);
 }
 
 static mc_status take(planning *p, choice *chosen, mc_diag *diag) {

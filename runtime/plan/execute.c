@@ -104,11 +104,14 @@ static void put_workspace(execution *x) {
         x->launch.values[plan->launch.workspace.slot] = x->workspace + plan->passes.bytes;
 }
 
-/* PASS reads the operand, and writes its place in the workspace. */
+/* PASS reads the operand, or what the pass ahead of it has made of that, and writes its place in the
+   workspace. */
 static mc_status put_pass(const execution *x, const plan_pass *pass, void *stream, mc_diag *diag) {
     const plan_launch *of = &pass->plan->launch;
     mc_launch launch = of->launch;
-    launch.values[of->arguments[0].slot] = address_of(x->args, x->plan->launch.arguments[pass->operand].from);
+    mc_address from = address_of(x->args, x->plan->launch.arguments[pass->operand].from);
+    if (pass->from != PLAN_NONE) from = x->workspace + x->plan->passes.items[pass->from].at;
+    launch.values[of->arguments[0].slot] = from;
     launch.values[of->arguments[of->operator->operand_count - 1].slot] = x->workspace + pass->at;
     return mc_module_put(pass->plan->kernel->module, &launch, stream, diag);
 }

@@ -27,19 +27,6 @@ static mc_status measure_operand(const plan_problem *problem, const operand_row 
     return MC_OK;
 }
 
-/* As executions bring it: an operand that a pass transposes is the first one of that problem, where it has
-   integers for elements. Of a dense kernel's plan the problem is the one that was posed. */
-static mc_status measure(const mc_plan *plan, size_t index, mc_operand_info *info, mc_diag *diag) {
-    const operand_row *operand = &operator_of(plan->problem.op)->operands[index];
-    const plan_pass *pass = plan->dense.taken ? NULL : plan_pass_of(&plan->passes, index);
-    if (pass == NULL) return measure_operand(&plan->problem, operand, matrix_host(plan->matrix), info, diag);
-    const plan_problem *turned = &pass->plan->problem;
-    mc_status status =
-        measure_operand(turned, &operator_of(turned->op)->operands[0], matrix_host(NULL), info, diag);
-    info->type = operand_element(&plan->problem, operand);
-    return status;
-}
-
 /* What the launch has as OPERAND, which a dense kernel may call otherwise; NONE: nothing. */
 static const struct plan_argument *argument_of(const mc_plan *plan, const operand_row *operand,
                                                const struct plan_argument *none) {
@@ -51,19 +38,20 @@ static const struct plan_argument *argument_of(const mc_plan *plan, const operan
 
 mc_status mc_plan_get_operand(const mc_plan *plan, size_t index, mc_operand_info *info, mc_diag *diag) {
     if (plan == NULL) return check_handle(plan, "plan", diag);
-    const mc_operator *o = operator_of(plan->problem.op);
+    const plan_problem *posed = &plan->posed;
+    const mc_operator *o = operator_of(posed->op);
     if (index >= o->operand_count) return MC_USAGE;
     const operand_row *operand = &o->operands[index];
     const struct plan_argument none = {0}, *argument = argument_of(plan, operand, &none);
-    bool there = operand_is_there(&plan->problem, operand), factor = operand->kind == OPERAND_FACTOR;
+    bool there = operand_is_there(posed, operand), factor = operand->kind == OPERAND_FACTOR;
     mc_operand_info all = {.name = operand->name,
                            .wanted = argument->wanted,
-                           .by_value = there && factor && operand_has_factors(&plan->problem, operand) &&
-                                       !operand_is_factors(&plan->problem, operand),
+                           .by_value = there && factor && operand_has_factors(posed, operand) &&
+                                       !operand_is_factors(posed, operand),
                            .align = argument->align > 0 ? argument->align : 1};
-    all.out = operand->out || operand_is_other(&plan->problem, operand);
-    all.in = operand_is_input(operand) && !operand_is_computed(&plan->problem, operand);
-    mc_status status = there ? measure(plan, index, &all, diag) : MC_OK;
+    all.out = operand->out || operand_is_other(posed, operand);
+    all.in = operand_is_input(operand) && !operand_is_computed(posed, operand);
+    mc_status status = there ? measure_operand(posed, operand, matrix_host(plan->matrix), &all, diag) : MC_OK;
     return status == MC_OK ? give_struct(info, OPERAND_FIRST, &all, sizeof all, "mc_operand_info", diag)
                            : status;
 }

@@ -10,13 +10,33 @@ void plan_drop_passes(plan_passes *passes) {
     *passes = (plan_passes){0};
 }
 
+/* The last one of OPERAND, or NONE. */
+static int last_pass(const plan_passes *passes, int operand) {
+    int last = passes->count - 1;
+    while (last >= 0 && passes->items[last].operand != operand) last--;
+    return last >= 0 ? last : PLAN_NONE;
+}
+
+static mc_status say_why(const operand_row *operand, const plan_problem *problem, mc_status status,
+                         mc_diag *diag) {
+    char title[OPERAND_TITLE];
+    operand_title(operand, title);
+    if (operator_of(problem->op)->spreads)
+        return mc_fail(diag, status, "the matrix has spans of %d, and nothing makes %s as long",
+                       problem->pattern, title);
+    return mc_fail(diag, status, "%s lies by %s, and nothing transposes it", title, pass_from(operand));
+}
+
 /* With the usual specs and without tuning, which is the other problem's. */
 static mc_status add_pass(mc_context *context, const mc_operator *o, const problem_pass *of, mc_tuning tuning,
                           plan_passes *made, mc_diag *diag) {
     const mc_plan_config usual = {.size = sizeof usual};
     const operand_row *operand = &o->operands[of->operand];
     plan_pass *pass = &made->items[made->count];
-    *pass = (plan_pass){.operand = of->operand, .at = made->bytes, .bytes = (size_t)of->bytes};
+    *pass = (plan_pass){.operand = of->operand,
+                        .from = last_pass(made, of->operand),
+                        .at = made->bytes,
+                        .bytes = (size_t)of->bytes};
     pass->plan = plan_new(context, NULL);
     if (pass->plan == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     made->count++;
@@ -24,10 +44,7 @@ static mc_status add_pass(mc_context *context, const mc_operator *o, const probl
     pass->plan->problem = of->problem;
     mc_status status =
         plan_solve(pass->plan, &usual, tuning == MC_TUNING_TUNE ? MC_TUNING_REPLAY : tuning, diag);
-    if (status == MC_OK) return MC_OK;
-    char title[OPERAND_TITLE];
-    operand_title(operand, title);
-    return mc_fail(diag, status, "%s lies by %s, and nothing transposes it", title, pass_from(operand));
+    return status == MC_OK ? MC_OK : say_why(operand, &of->problem, status, diag);
 }
 
 mc_status plan_add_passes(mc_context *context, plan_problem *problem, mc_tuning tuning, plan_passes *passes,
@@ -40,9 +57,8 @@ mc_status plan_add_passes(mc_context *context, plan_problem *problem, mc_tuning 
 }
 
 const plan_pass *plan_pass_of(const plan_passes *passes, size_t operand) {
-    for (int i = 0; i < passes->count; i++)
-        if (passes->items[i].operand == (int)operand) return &passes->items[i];
-    return NULL;
+    const int last = last_pass(passes, (int)operand);
+    return last != PLAN_NONE ? &passes->items[last] : NULL;
 }
 
 /* Whether KERNEL copies operands that are `early` before the launch ahead has ended. */
@@ -61,7 +77,8 @@ void plan_join_passes(mc_plan *plan) {
     for (int i = 0; i < plan->passes.count; i++) {
         const plan_pass *pass = &plan->passes.items[i];
         plan_launch *launch = &plan->launch;
-        launch->arguments[pass->operand].align = pass->plan->launch.arguments[0].align;
+        if (pass->from == PLAN_NONE)
+            launch->arguments[pass->operand].align = pass->plan->launch.arguments[0].align;
         if (launch->operator->operands[pass->operand].early && is_early(plan->kernel->kernel))
             launch->launch.overlap = false;
     }

@@ -23,7 +23,7 @@ static void drop_kernel(mc_plan *plan) {
 
 /* The operand of the problem's operator that is the matrix with its zeros; NULL: there is none. */
 static const char *matrix_operand(const planning *p) {
-    return p->problem == &p->plan->dense.problem ? densified_operand(&p->plan->dense.posed) : NULL;
+    return p->problem == &p->plan->dense.problem ? densified_operand(&p->plan->posed) : NULL;
 }
 
 static mc_status ready_kernel(const planning *p, const char *fields, mc_diag *diag) {
@@ -221,12 +221,13 @@ static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag 
     const mc_tuning usual = plan->context->config.tuning,
                     tuning = config->tuning != MC_TUNING_ENVIRONMENT ? config->tuning : usual;
     mc_status status = plan_problem_of(config, matrix_host(plan->matrix), &plan->problem, diag);
+    plan->posed = plan->problem;
     if (status == MC_OK) status = plan_pose_dense(plan, config, tuning, diag);
     if (status == MC_OK) status = plan_add_passes(plan->context, &plan->problem, tuning, &plan->passes, diag);
     if (status == MC_OK) status = plan_solve(plan, config, tuning, diag);
     if (status != MC_OK) return status;
     plan_join_passes(plan);
-    if (plan->dense.taken) plan->problem = plan->dense.posed;
+    if (plan->dense.taken) plan->problem = plan->posed;
     return MC_OK;
 }
 
@@ -289,7 +290,7 @@ mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *dia
         if (i == 0) all.transpose_fields = mc_kernel_fields(pass->kernel->kernel);
         all.transpose_microseconds += pass->choice.microseconds;
     }
-    if (plan->dense.is_there) all.dense_bytes = densified_bytes(&plan->problem);
+    if (plan->dense.is_there) all.dense_bytes = densified_bytes(&plan->posed);
     return give_struct(info, INFO_FIRST, &all, sizeof all, "mc_plan_info", diag);
 }
 

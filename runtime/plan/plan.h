@@ -2,7 +2,7 @@
  *
  *   plan.c         a configuration becomes a problem, a choice, a loaded kernel, a packed matrix
  *   dense.c        or a dense kernel, and the matrix with its zeros, where that is faster
- *   passes.c       kernels ahead of it, which transpose operands
+ *   passes.c       kernels ahead of it, which transpose and spread operands
  *   launch.c       all of its launch but for what each execution brings
  *   execute.c      that */
 #ifndef MCRT_PLAN_H
@@ -48,10 +48,12 @@ mc_status plan_launch_make(const mc_context *context, const plan_problem *proble
                            const matrix_packing *packing, const char *matrix, plan_launch *launch,
                            mc_diag *diag);
 
-/* A kernel that is launched first, and writes an operand as the plan's kernel reads it into the workspace. */
+/* A kernel that is launched first, and writes an operand into the workspace as the plan's kernel, or the
+   pass behind it, reads it. */
 typedef struct plan_pass {
     struct mc_plan *plan; /* of its own */
     int operand;          /* that operand's index in the list of the launch's operator */
+    int from;             /* the pass that it reads the result of; NONE: an execution brings the operand */
     size_t at, bytes;     /* where it is in the workspace */
 } plan_pass;
 
@@ -66,7 +68,6 @@ typedef struct plan_dense {
     bool is_there; /* there is such a problem */
     plan_problem problem;
     plan_passes passes; /* of that; where it is taken, they are the plan's */
-    plan_problem posed; /* the sparse one, before operands of it were transposed */
     bool taken;         /* the plan's kernel is a dense one */
     bool measured;      /* what was compared; else both are estimates */
     double microseconds, sparse_microseconds;
@@ -75,7 +76,8 @@ typedef struct plan_dense {
 
 struct mc_plan {
     mc_context *context;
-    mc_matrix *matrix; /* counted by the packing */
+    mc_matrix *matrix;  /* counted by the packing */
+    plan_problem posed; /* as executions bring operands: before passes for any of these */
     plan_problem problem;
     int64_t c_elements;
     /* Without elements of C there is nothing to launch, and all below is zero. */
@@ -126,7 +128,7 @@ mc_status plan_take_dense(const planning *sparse, mc_diag *diag);
 mc_status plan_add_passes(mc_context *context, plan_problem *problem, mc_tuning tuning, plan_passes *passes,
                           mc_diag *diag);
 void plan_drop_passes(plan_passes *passes);
-/* The pass that writes OPERAND; NULL: there is none. */
+/* The pass that writes OPERAND as the plan's kernel reads it; NULL: there is none. */
 const plan_pass *plan_pass_of(const plan_passes *passes, size_t operand);
 /* Of a plan that is made: its passes, those of its dense kernel if that is taken, read what executions
    bring, if there is anything to compute. The kernel behind them may not read early what one writes. */

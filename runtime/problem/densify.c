@@ -17,7 +17,9 @@ static bool is_by_layout(const mc_operator *o, const mc_operator *dense, problem
 }
 
 /* Members of the matrix alone. */
-static bool is_of_sparsity(problem_member member) { return member == MEMBER_op || member == MEMBER_vec; }
+static bool is_of_sparsity(problem_member member) {
+    return member == MEMBER_op || member == MEMBER_vec || member == MEMBER_pattern;
+}
 
 static mc_status take_member(const plan_problem *problem, const mc_operator *dense, problem_member member,
                              mc_plan_config *config, mc_diag *diag) {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "matrix/slide24.h"
 
 const char *plan_op_text(mc_op op) { return operator_of(op)->name; }
 
@@ -77,8 +78,8 @@ static const mc_operator *only_owner(problem_member member) {
 
 /* A size or type that the matrix gives may be named once more. */
 static bool is_of_matrix(const mc_operator *o, problem_member member) {
-    return o->matrix.wanted &&
-           (member == o->matrix.rows || member == o->matrix.cols || member == o->matrix.type);
+    return o->matrix.wanted && (member == o->matrix.rows || member == o->matrix.cols ||
+                                member == o->matrix.type || member == MEMBER_pattern);
 }
 
 /* SpMM and SDDMM are spelt out. */
@@ -129,18 +130,32 @@ static mc_status check_given_size(const mc_plan_config *config, problem_member m
                    problem_members[member].name, given, size, what);
 }
 
+/* A matrix with spans is one of 2:4 to kernels, with more columns than it has for callers. */
+static mc_status check_spans(const mc_operator *o, const mc_plan_config *config, const mc_vsparse *matrix,
+                             mc_diag *diag) {
+    const int span = matrix->source.span;
+    if (span != 0 && !operator_has(o, MEMBER_pattern))
+        return mc_fail(diag, MC_CANNOT, "the matrix has spans of %d, which %s %s does not take", span,
+                       operator_article(o), o->title);
+    if (config->span == 0 || config->span == span) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "span is %d, that of the matrix %d: leave span out", config->span, span);
+}
+
 static mc_status take_matrix(const mc_operator *o, const mc_plan_config *config, const mc_vsparse *matrix,
                              plan_problem *problem, mc_diag *diag) {
     if (!o->matrix.wanted) return MC_OK;
     mc_status status = check_vec(matrix, diag);
     if (status == MC_OK) status = check_given_type(o, config, matrix->type, diag);
     if (status == MC_OK) status = check_given_size(config, o->matrix.rows, matrix->rows, "rows", diag);
-    if (status == MC_OK) status = check_given_size(config, o->matrix.cols, matrix->cols, "columns", diag);
+    const int64_t cols = mc_slide24_source(matrix).cols;
+    if (status == MC_OK) status = check_given_size(config, o->matrix.cols, cols, "columns", diag);
+    if (status == MC_OK) status = check_spans(o, config, matrix, diag);
     if (status != MC_OK) return status;
     problem->vec = matrix->vec;
+    problem->pattern = matrix->source.span;
     if (o->matrix.type != NO_MEMBER) member_set(problem, o->matrix.type, (int64_t)matrix->type);
     member_set(problem, o->matrix.rows, matrix->rows);
-    member_set(problem, o->matrix.cols, matrix->cols);
+    member_set(problem, o->matrix.cols, cols);
     return MC_OK;
 }
 

@@ -5,18 +5,22 @@ const char *pass_from(const operand_row *operand) {
     return operand_is_transposed(operand) ? "columns" : "rows";
 }
 
-/* Any type of as many bytes: elements stay as they are. */
-static mc_type moved_as(mc_type type) {
+mc_type pass_type(mc_type type) {
     const size_t bytes = mc_type_bytes(type);
-    return bytes == 1 ? MC_S8 : bytes == 2 ? MC_S16 : MC_S32;
+    return bytes <= 1 ? MC_S8 : bytes == 2 ? MC_S16 : MC_S32;
+}
+
+int64_t pass_products(const plan_problem *problem, const operand_row *operand) {
+    const bool shared = problem->batch > 1 && member_get(problem, operand->stride) == 0;
+    return problem->batch > 1 && !shared ? problem->batch : 1;
 }
 
 /* STORED is the operand as it lies, PRODUCTS are those that have one of their own. */
 static mc_status make_problem(const plan_problem *problem, const operand_row *operand, const mc_dense *stored,
                               int64_t products, plan_problem *made, mc_diag *diag) {
     const mc_plan_config config = {.op = operator_transposing()->op,
-                                   .a = moved_as(stored->type),
-                                   .c = moved_as(stored->type),
+                                   .a = pass_type(stored->type),
+                                   .c = pass_type(stored->type),
                                    .m = stored->rows,
                                    .n = stored->cols,
                                    .lda = stored->ld,
@@ -57,8 +61,7 @@ static mc_status add_pass(plan_problem *problem, int at, problem_passes *passes,
     const operand_row *operand = &operator_of(problem->op)->operands[at];
     const mc_dense stored = operand_shape(problem, operand);
     const int64_t ld = type_leading(stored.type, stored.rows), elements = stored.cols * ld;
-    const bool shared = problem->batch > 1 && member_get(problem, operand->stride) == 0;
-    const int64_t products = problem->batch > 1 && !shared ? problem->batch : 1;
+    const int64_t products = pass_products(problem, operand);
     mc_status status = check_lines(operand, ld, elements, products, diag);
     if (status == MC_OK && stored.rows > 0 && stored.cols > 0) {
         problem_pass *pass = &passes->items[passes->count++];
@@ -76,7 +79,10 @@ mc_status plan_problem_transpose(plan_problem *problem, problem_passes *passes, 
     const mc_operator *o = operator_of(problem->op);
     mc_status status = MC_OK;
     passes->count = 0;
-    for (size_t i = 0; i < o->operand_count && status == MC_OK; i++)
+    for (size_t i = 0; i < o->operand_count && status == MC_OK; i++) {
         if (operand_wants_pass(problem, &o->operands[i])) status = add_pass(problem, (int)i, passes, diag);
+        if (status == MC_OK && operand_wants_spreading(problem, &o->operands[i]))
+            status = problem_spread(problem, (int)i, passes, diag);
+    }
     return status;
 }

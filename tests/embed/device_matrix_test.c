@@ -30,7 +30,7 @@ static void test_zeros(void) {
     static const uint16_t halves[] = {0x8000, 0x0001, 0, 0x8001, 0x7e00, 0xffff, 0x8000, 0x3c00};
     enum { COUNT = sizeof halves / sizeof *halves };
     mc_matrix *host = NULL, *device = NULL;
-    const mc_dense_config on_host = {sizeof on_host, MC_F16, 1, 2, COUNT / 2, 0, halves};
+    const mc_dense_config on_host = {sizeof on_host, MC_F16, 1, 2, COUNT / 2, 0, halves, 0};
     mc_device_dense_config config = {
         .size = sizeof config, .type = MC_F16, .vec = 1, .rows = 2, .cols = COUNT / 2};
     config.data = device_put(halves, sizeof halves);

@@ -33,7 +33,7 @@ static const struct refusal {
     mc_status status;
     const char *message;
 } refusals[] = {
-    {SPMM(MC_S32, 32, .op = (mc_op)9), MC_S8, MC_USAGE, "op is 9, must be one of its 9 choices"},
+    {SPMM(MC_S32, 32, .op = (mc_op)10), MC_S8, MC_USAGE, "op is 10, must be one of its 10 choices"},
     {SPMM(MC_S32, 32, .b = (mc_type)17), MC_S8, MC_USAGE, "b is 17, must be one of its 17 choices"},
     {SPMM(MC_S32, 32, .tuning = (mc_tuning)-1), MC_S8, MC_USAGE, "tuning is"},
     {SPMM(MC_S32, 32, .align = 8), MC_S8, MC_USAGE, "align is 8, must be 1, 4 or 16 (0: 16)"},

@@ -2,7 +2,7 @@
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | compress24], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | compress24 | slide24], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -601,6 +601,16 @@ pack_strided_list() {
 }
 
 # Every element in every mode and layout.
+# Every pattern in each arch, with types, rows and what is known of them in turn.
+slide24_list() {
+    local arch span i=0 types=(f16 s8 bf16 e4m3 s16 u8 e5m2) holds=(4 2 8 1) switches=(on off off) shapes=("" "--set n=4096 --set lda=4096 --set ldc=6144" "--set align=1" "--set m=77 --set n=129 --set lda=130 --set ldc=201")
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for ((span = 4; span <= 64; span += 2, i++)); do
+            echo "$arch 0 p$i ${shapes[i / 2 % 4]} --set lhs=${types[i % 7]} --set out=${types[i % 7]} --set pattern=$((span - 2)):$span --set hold=${holds[i / 3 % 4]} --set warps=$((i % 2 ? 4 : 8)) --set batch=${switches[i % 3]}"
+        done
+    done
+}
+
 compress24_list() {
     local arch element mode layout
     for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do

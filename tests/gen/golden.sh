@@ -41,6 +41,7 @@ reference optimise
 reference spmmt
 reference gemm
 reference gemm24
+reference slide24
 reference pattern
 reference pack_strided
 reference pack_windowed
@@ -181,4 +182,7 @@ spec=$(dirname "$spec")/compress24.lua
 golden compress24
 golden compress24_pattern --set source=pattern
 golden compress24_bytes --set element=s8 --set mode=prune --set layout=cutlass-sm80 --arch sm_90
+spec=$(dirname "$spec")/slide24.lua
+golden slide24 --set hold=2
+golden slide24_bytes --set lhs=e4m3 --set out=e4m3 --set pattern=62:64 --set align=1 --set batch=on --set hold=1 --arch sm_90
 exit $failed

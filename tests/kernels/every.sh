@@ -53,7 +53,7 @@ sddmm_list() { # SPEC
     done
 }
 
-# These have no sweeps: their tests are all in CTest (tests/kernels/quantise_test.c, softmax_test.c, softmax_grad_test.c, optimise_test.c, spmmt_test.c, product_test.c, device_matrix_test.c, device_pack_windowed_test.c, tests/embed/values_test.c, tests/embed/compress24_test.c).
+# These have no sweeps: their tests are all in CTest (tests/kernels/quantise_test.c, softmax_test.c, softmax_grad_test.c, optimise_test.c, spmmt_test.c, product_test.c, device_matrix_test.c, device_pack_windowed_test.c, tests/embed/values_test.c, tests/embed/compress24_test.c, tests/embed/slide24_test.c).
 quantise_list() { :; }
 dequantise_list() { :; }
 softmax_list() { :; }
@@ -63,6 +63,7 @@ spmmt_list() { :; }
 gemm_list() { :; }
 gemm24_list() { :; }
 compress24_list() { :; }
+slide24_list() { :; }
 pattern_list() { :; }
 pack_list() { :; }
 

@@ -30,7 +30,7 @@ static void check_side(session *s, bool of_a) {
     int64_t row_ptr[BLOCKS + 1];
     int32_t col_idx[BLOCKS] = {0};
     char values[4 * BYTES] = {0};
-    mc_vsparse a = {s->lhs, VEC, BYTES, 1, BLOCKS, BLOCKS, row_ptr, col_idx, values};
+    mc_vsparse a = {s->lhs, VEC, BYTES, 1, BLOCKS, BLOCKS, row_ptr, col_idx, values, {0}};
     mc_dense b, got = {0};
     mc_run run = {.operands = {.matrix = &a}};
     for (int64_t i = 0; i <= BLOCKS; i++) row_ptr[i] = i;

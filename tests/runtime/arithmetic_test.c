@@ -129,8 +129,8 @@ static void test_order(mc_diag *diag) {
     float values[3], nothing[1] = {0};
     mc_dense left, right, sums;
     memcpy(values, a, sizeof a);
-    const mc_vsparse row = {MC_F32, 1, 1, 3, 1, 3, row_ptr, columns, values};
-    const mc_vsparse mask = {MC_F32, 1, 1, 1, 1, 1, one, first, nothing};
+    const mc_vsparse row = {MC_F32, 1, 1, 3, 1, 3, row_ptr, columns, values, {0}};
+    const mc_vsparse mask = {MC_F32, 1, 1, 1, 1, 1, one, first, nothing, {0}};
     expect_ok("create", mc_dense_create(MC_F32, 3, 1, 1, &right, diag), diag);
     expect_ok("create", mc_dense_create(MC_F32, 1, 3, 3, &left, diag), diag);
     memcpy(left.data, a, sizeof a);

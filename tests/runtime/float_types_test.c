@@ -119,7 +119,7 @@ static void test_beyond(mc_diag *diag) {
         int32_t columns[] = {0};
         double value = cases[i].value;
         uint8_t element = 0;
-        mc_vsparse a = {MC_E4M3, 1, 1, 1, 1, 1, row_ptr, columns, &element};
+        mc_vsparse a = {MC_E4M3, 1, 1, 1, 1, 1, row_ptr, columns, &element, {0}};
         const mc_csr csr = {
             .rows = 1, .cols = 1, .nnz = 1, .row_ptr = row_ptr, .col_idx = columns, .values = &value};
         mc_status status = mc_vsparse_take_csr(&a, &csr, 0, diag);
@@ -156,8 +156,8 @@ static void test_sums(mc_diag *diag) {
     int32_t columns[] = {0, 1, 2};
     uint8_t values[] = {0x7e, 0x01, 0xfe}, rows[] = {0x7e, 0x38, 0x7e}, swapped[] = {0x7e, 0xfe, 0x01};
     uint8_t behind[] = {0x7e, 0x7e, 0x38};
-    const mc_vsparse a = {MC_E4M3, 1, 1, 3, 1, 3, row_ptr, columns, values};
-    const mc_vsparse c = {MC_E4M3, 1, 1, 3, 1, 3, row_ptr, columns, swapped};
+    const mc_vsparse a = {MC_E4M3, 1, 1, 3, 1, 3, row_ptr, columns, values, {0}};
+    const mc_vsparse c = {MC_E4M3, 1, 1, 3, 1, 3, row_ptr, columns, swapped, {0}};
     const mc_dense b = {MC_E4M3, 3, 1, 1, rows}, d = {MC_E4M3, 3, 1, 1, behind};
     check_sum(&a, &b, 0x1p-9 - 0x1p-9, 0, diag);
     check_sum(&c, &d, 0x1p-9, 0x1p-9, diag);
@@ -168,7 +168,7 @@ static void test_tf32(mc_diag *diag) {
     int64_t row_ptr[] = {0, 1};
     int32_t columns[] = {0};
     float value = 1 + 0x1p-11f, row = 1 + 0x1p-12f, tie = -1 - 0x1p-11f;
-    const mc_vsparse a = {MC_TF32, 1, 1, 1, 1, 1, row_ptr, columns, &value};
+    const mc_vsparse a = {MC_TF32, 1, 1, 1, 1, 1, row_ptr, columns, &value, {0}};
     const mc_dense b = {MC_TF32, 1, 1, 1, &row}, c = {MC_TF32, 1, 1, 1, &tie};
     check_sum(&a, &b, 1 + 0x1p-10, 1 + 0x1p-10, diag);
     check_sum(&a, &c, -(1 + 0x1p-10) * (1 + 0x1p-10), -(1 + 0x1p-10) * (1 + 0x1p-10), diag);
@@ -180,7 +180,7 @@ static void test_low_nan(mc_diag *diag) {
     int32_t columns[] = {0};
     uint32_t value = 0x7f800001;
     float row = 1;
-    const mc_vsparse a = {MC_TF32, 1, 1, 1, 1, 1, row_ptr, columns, &value};
+    const mc_vsparse a = {MC_TF32, 1, 1, 1, 1, 1, row_ptr, columns, &value, {0}};
     const mc_dense b = {MC_TF32, 1, 1, 1, &row};
     const mc_gather_order order = {.stride = 32, .split = 1};
     mc_dense ordered = {0};

@@ -232,7 +232,7 @@ static mc_status sum_in_order(const mc_ring *of) {
     static int64_t row_ptr[] = {0, 1};
     static int32_t column[1];
     static uint16_t value[1], rows[3];
-    const mc_vsparse a = {MC_F16, 1, 1, 1, 1, 1, row_ptr, column, value};
+    const mc_vsparse a = {MC_F16, 1, 1, 1, 1, 1, row_ptr, column, value, {0}};
     const mc_dense b = {MC_F16, 1, 3, 3, rows};
     mc_dense out;
     mc_status status = of ? mc_reference_spmm_ring_ordered(&a, &b, of, false, &out, NULL)
@@ -261,7 +261,7 @@ static mc_status expect_floats(const char *op, const char *lhs, const char *rhs,
     static uint16_t elements[4];
     const plan_problem problem = {.lhs = MC_F16, .rhs = MC_F16, .out = MC_F32, .layout = MC_LAYOUT_ROWS};
     const mc_operator *o = operator_named(op);
-    const mc_vsparse a = {type, 2, 2, 1, 1, 1, row_ptr, col_idx, values};
+    const mc_vsparse a = {type, 2, 2, 1, 1, 1, row_ptr, col_idx, values, {0}};
     const mc_dense tall = {MC_F16, 2, 1, 1, elements}, one = {MC_F16, 1, 1, 1, elements};
     host_operands operands = {.problem = &problem, .matrix = &a};
     if (lhs != NULL) operands.inputs[operator_operand(o, lhs)] = &tall;

@@ -84,7 +84,7 @@ static void check_case(const struct order_case *c, bool halves, size_t number, m
     static int64_t row_ptr[] = {0, 1};
     static int32_t columns[] = {1};
     float ones[MOST_VEC] = {0};
-    const mc_vsparse mask = {MC_F32, c->vec, c->vec, 2, 1, 1, row_ptr, columns, ones};
+    const mc_vsparse mask = {MC_F32, c->vec, c->vec, 2, 1, 1, row_ptr, columns, ones, {0}};
     mc_dense a, b, sums;
     mc_layout layout = c->by_rows ? MC_LAYOUT_ROWS : MC_LAYOUT_COLUMNS;
     int64_t rows = c->by_rows ? c->k : 2, cols = c->by_rows ? 2 : c->k;
@@ -111,7 +111,7 @@ static void check_refusals(mc_diag *diag) {
     static int64_t row_ptr[] = {0, 1};
     static int32_t columns[] = {1};
     float ones[MOST_VEC] = {0};
-    const mc_vsparse mask = {MC_F32, 8, 8, 2, 1, 1, row_ptr, columns, ones};
+    const mc_vsparse mask = {MC_F32, 8, 8, 2, 1, 1, row_ptr, columns, ones, {0}};
     const mc_sample_order order = {MC_SAMPLE_ONE, true, false}, halves = {MC_SAMPLE_ONE, true, true};
     mc_dense a, b, bytes, sums;
     CHECK(mc_dense_create(MC_F16, 8, 4, 4, &a, diag) == MC_OK &&

@@ -64,7 +64,7 @@ static void check_case(const struct order_case *c, bool heads, mc_diag *diag) {
     static int64_t row_ptr[] = {0, 1, VECTORS + 1};
     static int32_t columns[VECTORS + 1];
     uint16_t values[2 * (VECTORS + 1)] = {ONE};
-    const mc_vsparse a = {MC_BF16, 2, 4, VECTORS + 1, 2, VECTORS + 1, row_ptr, columns, values};
+    const mc_vsparse a = {MC_BF16, 2, 4, VECTORS + 1, 2, VECTORS + 1, row_ptr, columns, values, {0}};
     mc_dense b, sums;
     for (int v = 0; v < VECTORS; v++) columns[v + 1] = v;
     for (int i = 0; i < TERMS; i++) values[2 * (1 + c->terms[i].vector) + 1] |= (uint16_t)c->terms[i].value;
@@ -105,7 +105,7 @@ typedef struct ring_row {
 
 static void make_row(ring_row *r) {
     *r = (ring_row){.row_ptr = {0, RING_VECTORS}};
-    r->a = (mc_vsparse){MC_BF16, 1, 1, RING_VECTORS, 1, RING_VECTORS, r->row_ptr, r->columns, r->values};
+    r->a = (mc_vsparse){MC_BF16, 1, 1, RING_VECTORS, 1, RING_VECTORS, r->row_ptr, r->columns, r->values, {0}};
     r->b = (mc_dense){MC_BF16, RING_VECTORS, TILES_END, TILES_END, r->ones};
     for (int v = 0; v < RING_VECTORS; v++) r->columns[v] = v;
     for (int i = 0; i < RING_VECTORS * TILES_END; i++) r->ones[i] = ONE;
@@ -303,7 +303,7 @@ static void test_subnormal(mc_diag *diag) {
     int64_t row_ptr[] = {0, COUNT};
     int32_t columns[COUNT];
     uint16_t values[COUNT], rows[COUNT];
-    const mc_vsparse a = {MC_F16, 1, 1, COUNT, 1, COUNT, row_ptr, columns, values};
+    const mc_vsparse a = {MC_F16, 1, 1, COUNT, 1, COUNT, row_ptr, columns, values, {0}};
     const mc_dense b = {MC_F16, COUNT, 1, 1, rows};
     mc_dense sums, bounds, ordered;
     for (int i = 0; i < COUNT; i++) columns[i] = i, values[i] = 0x0800, rows[i] = 0x0c00; /* 2^-25 each */
@@ -330,7 +330,7 @@ static void expect_refusal(const mc_vsparse *a, const mc_dense *b, mc_gather_ord
 
 static void test_refused(mc_diag *diag) {
     int64_t row_ptr[] = {0, 0};
-    mc_vsparse a = {MC_F16, 2, 2, 3, 1, 0, row_ptr, NULL, NULL};
+    mc_vsparse a = {MC_F16, 2, 2, 3, 1, 0, row_ptr, NULL, NULL, {0}};
     mc_dense b, c;
     expect_ok("create", mc_dense_create(MC_F16, 3, 1, 1, &b, diag), diag);
     expect_ok("nothing", mc_reference_spmm_ordered(&a, &b, &(mc_gather_order){32, 2, true, false}, &c, diag),

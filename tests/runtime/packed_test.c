@@ -8,7 +8,7 @@
 static int64_t tiny_row_ptr[] = {0, 3, 3, 4};
 static int32_t tiny_col_idx[] = {2, 5, 6, 0};
 static int8_t tiny_values[] = {1, 2, 3, 4, 5, 6, 7, 0};
-static const mc_vsparse tiny = {MC_S8, 2, 6, 8, 3, 4, tiny_row_ptr, tiny_col_idx, tiny_values};
+static const mc_vsparse tiny = {MC_S8, 2, 6, 8, 3, 4, tiny_row_ptr, tiny_col_idx, tiny_values, {0}};
 
 #define PAD8  -1, -1, -1, -1, -1, -1, -1, -1
 #define PAD64 PAD8, PAD8, PAD8, PAD8, PAD8, PAD8, PAD8, PAD8
@@ -69,7 +69,7 @@ static void test_strided_tail(mc_diag *diag) {
     for (int v = 0; v < 110; v++) col_idx[v] = v < 70 ? v : v - 70, values[v] = (int8_t)v;
     for (int slot = 0; slot < 6 * 32; slot++)
         want[slot] = slot % 32 < strides[slot / 32].count ? strides[slot / 32].first + slot % 32 : -1;
-    const mc_vsparse a = {MC_S8, 1, 3, 70, 3, 110, row_ptr, col_idx, values};
+    const mc_vsparse a = {MC_S8, 1, 3, 70, 3, 110, row_ptr, col_idx, values, {0}};
     mc_packed packed;
     mc_vsparse back;
     expect_ok("pack", mc_strided_pack(&a, &one_head, &packed, diag), diag);
@@ -314,10 +314,10 @@ static void test_refused(mc_diag *diag) {
     expect_failure("vec", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag,
                    "the matrix 17");
     int64_t huge_row_ptr[] = {0, (int64_t)INT32_MAX + 1};
-    mc_vsparse huge = {MC_S8, 1, 1, 8, 1, huge_row_ptr[1], huge_row_ptr, tiny_col_idx, tiny_values};
+    mc_vsparse huge = {MC_S8, 1, 1, 8, 1, huge_row_ptr[1], huge_row_ptr, tiny_col_idx, tiny_values, {0}};
     expect_failure("slots", mc_strided_pack(&huge, &one_head, &packed, diag), MC_CANNOT, diag,
                    "2147483648 padded slots or more leave s32");
-    mc_vsparse many = {MC_S8, 1, INT32_MAX, 8, INT32_MAX, 0, huge_row_ptr, tiny_col_idx, tiny_values};
+    mc_vsparse many = {MC_S8, 1, INT32_MAX, 8, INT32_MAX, 0, huge_row_ptr, tiny_col_idx, tiny_values, {0}};
     expect_failure("heads", mc_strided_pack(&many, &two_heads, &packed, diag), MC_CANNOT, diag,
                    "137438953408 padded slots or more leave s32");
     many.row_blocks = INT64_MAX / 64;

@@ -222,7 +222,7 @@ static void test_sampled(mc_diag *diag) {
     int32_t columns[] = {0, 3};
     float values[] = {2, -1, 0, 0}, least[] = {1, 1, 1, -INFINITY}, most[] = {2, 2, 2, INFINITY};
     float low[] = {2, -2, 0, -INFINITY}, high[] = {4, -1, 0, INFINITY};
-    const mc_vsparse mask = {MC_F32, 2, 2, 4, 1, 2, row_ptr, columns, values};
+    const mc_vsparse mask = {MC_F32, 2, 2, 4, 1, 2, row_ptr, columns, values, {0}};
     const sum_range sums = {{MC_F32, 2, 2, 2, least}, {MC_F32, 2, 2, 2, most}};
     const mc_output o = {.type = MC_F32, .masked = true};
     reference_result want;

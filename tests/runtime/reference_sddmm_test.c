@@ -100,7 +100,7 @@ static void check_product(const product_case *p, mc_diag *diag) {
 static int64_t row_ptr[] = {0, 2, 3};
 static int32_t col_idx[] = {0, 2, 1};
 static float mask_values[] = {1.f / 3, 1.7f, .7f, -0.f, 1.1e-3f, 3.3e38f};
-static const mc_vsparse mask = {MC_F32, 2, 4, 3, 2, 3, row_ptr, col_idx, mask_values};
+static const mc_vsparse mask = {MC_F32, 2, 4, 3, 2, 3, row_ptr, col_idx, mask_values, {0}};
 static int64_t sum_values[] = {16777217, -3, 2147483653, 7, -2147483648, 33554435};
 static const mc_dense exact_sums = {MC_S64, 3, 2, 2, sum_values};
 static const float scales[] = {1.f / 3, -.1f, 3e-7f, 1.5f};

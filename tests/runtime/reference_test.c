@@ -110,7 +110,7 @@ static void test_refused(mc_diag *diag) {
     int64_t row_ptr[] = {0, 2};
     int32_t col_idx[] = {0, 1};
     int64_t values[] = {INT64_MAX, 1};
-    mc_vsparse a = {MC_S64, 1, 1, 2, 1, 2, row_ptr, col_idx, values};
+    mc_vsparse a = {MC_S64, 1, 1, 2, 1, 2, row_ptr, col_idx, values, {0}};
     mc_dense b, c;
     expect_ok("create", mc_dense_create(MC_S8, 2, 1, 1, &b, diag), diag);
     mc_dense_fill(&b, MC_VALUES_ONES, 0);

@@ -5,7 +5,7 @@
 static int64_t tiny_row_ptr[] = {0, 4, 4, 5};
 static int32_t tiny_col_idx[] = {1, 4, 6, 9, 0};
 static float tiny_values[10];
-static const mc_vsparse tiny = {MC_F32, 2, 6, 12, 3, 5, tiny_row_ptr, tiny_col_idx, tiny_values};
+static const mc_vsparse tiny = {MC_F32, 2, 6, 12, 3, 5, tiny_row_ptr, tiny_col_idx, tiny_values, {0}};
 static const mc_sampled_tiles by_fives = {.tile_n = 5}, in_strides = {8, MC_ORDER_SRBCRS16};
 
 static void check_array(const mc_packed *packed, const char *name, const int32_t *want, int64_t count) {

@@ -7,7 +7,7 @@ enum { COLUMNS = 8, SLOTS = 16, VEC = 2 };
 static int64_t row_ptr[] = {0, 3, 4}, other_ptr[] = {0, 2, 4};
 static int32_t col_idx[] = {1, 4, 6, 0}, other_idx[] = {2, 3, 7, 5}, short_idx[] = {1, 4, 0, 6};
 static float values[] = {1, 2, 3, 4, 5, 6, 7, 8}, others[] = {-1, 9, -3, 11, -5, 13, -7, 15};
-static const mc_vsparse example = {MC_F32, VEC, 2 * VEC, COLUMNS, 2, 4, row_ptr, col_idx, values};
+static const mc_vsparse example = {MC_F32, VEC, 2 * VEC, COLUMNS, 2, 4, row_ptr, col_idx, values, {0}};
 
 static mc_kernel *make_kernel(const char *mask, const char *order, mc_diag *diag) {
     const mc_setting settings[] = {{"vec", "2"}, {"mask", mask}, {"order", order}};
@@ -80,7 +80,7 @@ static void test_order(mc_diag *diag) {
     static int32_t idx[] = {4, 0, 7, 2, 3};
     static float of[10];
     static const int32_t want[] = {1, 2, 1, 0, 3, 2, 3, 0, 0, 1, 0, 0, 3, 0, 2, 0};
-    const mc_vsparse mask = {MC_F32, VEC, 4 * VEC, COLUMNS, 4, 5, ptr, idx, of};
+    const mc_vsparse mask = {MC_F32, VEC, 4 * VEC, COLUMNS, 4, 5, ptr, idx, of, {0}};
     mc_kernel *kernel = make_kernel("pattern", "bcrs", diag);
     mc_packed packed;
     expect_ok("pack", mc_pack(kernel, &mask, &packed, diag), diag);

@@ -15,7 +15,7 @@ static void check_array(const mc_packed *packed, const char *name, const void *w
 static int64_t tiny_row_ptr[] = {0, 4, 4, 5};
 static int32_t tiny_col_idx[] = {1, 4, 6, 9, 0};
 static float tiny_values[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-static const mc_vsparse tiny = {MC_F32, 2, 6, 12, 3, 5, tiny_row_ptr, tiny_col_idx, tiny_values};
+static const mc_vsparse tiny = {MC_F32, 2, 6, 12, 3, 5, tiny_row_ptr, tiny_col_idx, tiny_values, {0}};
 
 static const mc_sampled plain = {.groups = 1, .window = MC_OPEN},
                         in_windows = {.groups = 1, .window = 5, .values = true},
@@ -122,7 +122,7 @@ static void test_groups(mc_diag *diag) {
     int32_t col_idx[37];
     int8_t values[37] = {0};
     for (int i = 0; i < 37; i++) col_idx[i] = i;
-    const mc_vsparse mask = {MC_S8, 1, 1, 37, 1, 37, row_ptr, col_idx, values};
+    const mc_vsparse mask = {MC_S8, 1, 1, 37, 1, 37, row_ptr, col_idx, values, {0}};
     mc_packed packed;
     expect_ok("pack", mc_sampled_pack(&mask, &(mc_sampled){.groups = 2}, &packed, diag), diag);
     check_array(&packed, "items", items, 8);
@@ -151,7 +151,7 @@ static void test_uneven(mc_diag *diag) {
     int8_t values[75] = {0};
     mc_packed packed;
     for (int b = 0; b < 4; b++) row_ptr[b + 1] = put_range(col_idx, row_ptr[b], lengths[b][0], lengths[b][1]);
-    const mc_vsparse mask = {MC_S8, 1, 4, 40, 4, 75, row_ptr, col_idx, values};
+    const mc_vsparse mask = {MC_S8, 1, 4, 40, 4, 75, row_ptr, col_idx, values, {0}};
     mc_sampled form = {.groups = 2, .window = 32, .windows = true};
     expect_ok("pack", mc_sampled_pack(&mask, &form, &packed, diag), diag);
     check_array(&packed, "items", longest_first, 28);
@@ -539,7 +539,7 @@ static void test_refused(mc_diag *diag) {
     expect_failure("vec", mc_sampled_pack(&other, &plain, &packed, diag), MC_CANNOT, diag,
                    "vectors of 1 to 16 elements, the mask 17");
     int64_t huge_row_ptr[] = {0, (int64_t)INT32_MAX + 1};
-    mc_vsparse huge = {MC_F32, 1, 1, 12, 1, huge_row_ptr[1], huge_row_ptr, tiny_col_idx, tiny_values};
+    mc_vsparse huge = {MC_F32, 1, 1, 12, 1, huge_row_ptr[1], huge_row_ptr, tiny_col_idx, tiny_values, {0}};
     expect_failure("slots", mc_sampled_pack(&huge, &plain, &packed, diag), MC_CANNOT, diag,
                    "C has 2147483648 slots or more, which leave s32");
     huge_row_ptr[1] = INT32_MAX;

@@ -145,7 +145,7 @@ static void test_shuffle(mc_diag *diag) {
     static int64_t row_ptr[] = {0, 11};
     static int32_t col_idx[] = {10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
     static int8_t values[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-    const mc_vsparse a = {MC_S8, 1, 1, 32, 1, 11, row_ptr, col_idx, values};
+    const mc_vsparse a = {MC_S8, 1, 1, 32, 1, 11, row_ptr, col_idx, values, {0}};
     static const int32_t shuffled[] = {10, 12, 14, 16, 11, 13, 15, 17, 18, 20, -1, -1, 19, -1, -1, -1,
                                        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     static const int8_t plain[32] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};

@@ -371,7 +371,7 @@ static void test_together(mc_diag *diag) {
     static uint8_t values[13];
     static const int32_t want[][BLOCKS] = {
         {6, 3, 5, 0, 1, 2, 4}, {2, 3, 4, 5, 0, 1, 6}, {0, 1, 2, 3, 4, 5, 6}};
-    const mc_vsparse a = {MC_U8, 1, BLOCKS, 16, BLOCKS, 13, starts, columns, values};
+    const mc_vsparse a = {MC_U8, 1, BLOCKS, 16, BLOCKS, 13, starts, columns, values, {0}};
     for (int i = 0; i < 3; i++) {
         mc_packed packed;
         mc_ring ring = {64, 3, 128, 1, 0, false, 1 << i};
@@ -438,7 +438,7 @@ static void test_refused(mc_diag *diag) {
         {12, 3, 128, 1, 0, false, 1}, /* a ring row's bank would not be its row of B's */
     };
     mc_packed packed;
-    mc_vsparse a = {MC_S8, 8, 8, 1, 1, 1, starts, columns, values};
+    mc_vsparse a = {MC_S8, 8, 8, 1, 1, 1, starts, columns, values, {0}};
     expect_ok("good", mc_windowed_pack(&a, &good, &packed, diag), diag);
     mc_packed_free(&packed);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -42,7 +42,7 @@ static void test_sums(mc_diag *diag) {
     int64_t row_ptr[] = {0, 3};
     int32_t columns[] = {0, 1, 2};
     uint8_t values[] = {0x30, 0x01, 0xfe}, rows[] = {0x7e, 0x30, 0x30};
-    const mc_vsparse a = {MC_E3M4, 1, 1, 3, 1, 3, row_ptr, columns, values};
+    const mc_vsparse a = {MC_E3M4, 1, 1, 3, 1, 3, row_ptr, columns, values, {0}};
     const mc_dense b = {MC_E3M4, 3, 1, 1, rows};
     mc_dense sums, bounds;
     CHECK(mc_reference_spmm(&a, &b, &sums, diag) == MC_OK, "%s", mc_diag_text(diag));
