@@ -1,7 +1,9 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include "matrix/slide24.h"
 #include "operand.h"
+#include "pattern.h"
 #include "product.h"
 
 enum { USUAL_SIZE = 256 };
@@ -124,6 +126,36 @@ static mc_status find_sizes(sizing *z, const mc_kernel *kernel) {
     return status;
 }
 
+/* -- A matrix of 6:8 and the like: kernels have more of k, and files what the matrix has */
+
+static int span_of(const product_session *s) {
+    const int span = pattern_span(s->base.options->problem.pattern);
+    return span > MC_SLIDE24_LEAST ? span : 0;
+}
+
+static bool is_spread(const product_session *s, const operand_row *operand) {
+    return operand->spread && operand->by_layout && span_of(s) > 0;
+}
+
+static void take_spans(product_session *s) {
+    const problem_member k = s->base.op->matrix.cols;
+    const int span = span_of(s), unit = mc_slide24_unit(s->base.shape.lhs);
+    const int64_t cols = s->base.problem.pattern.cols;
+    if (span > 0) member_set(&s->base.shape, k, unit * mc_slide24_length(span, (cols + unit - 1) / unit));
+}
+
+/* Rows of an operand become those that the spans' groups want. LD: of the new rows. */
+static mc_status spread(const product_session *s, mc_dense *dense, int64_t ld, mc_diag *diag) {
+    mc_dense rows = {0}, gathered = {0};
+    mc_status status = mc_slide24_rows(dense->type, span_of(s), dense->rows, &rows, diag);
+    if (status == MC_OK) status = mc_slide24_gather(dense, &rows, &gathered, diag);
+    mc_dense_free(dense);
+    if (status == MC_OK) status = mc_dense_convert(&gathered, "B", gathered.type, ld, dense, diag);
+    mc_dense_free(&rows);
+    mc_dense_free(&gathered);
+    return status;
+}
+
 /* -- Leading dimensions */
 
 static bool is_fixed_otherwise(const mc_kernel *kernel, problem_member member, int64_t value) {
@@ -144,6 +176,12 @@ static mc_status refuse_ld(product_session *s, const operand_row *operand, mc_di
                    operand->name);
 }
 
+/* Rows without gaps; those of a B that is made longer begin at multiples of 16 bytes, as plans have them. */
+static int64_t usual_ld(const product_session *s, const operand_row *operand, const mc_dense *stored) {
+    const bool made = is_spread(s, operand) && operand_is_turned(&s->base.shape, operand);
+    return made ? type_leading(stored->type, stored->cols) : operand_tight(stored->type, stored->cols);
+}
+
 /* Where one of many variants is to be found, those that cannot take it are passed over. */
 static mc_status find_ld(product_session *s, const mc_kernel *kernel, const operand_row *operand,
                          mc_diag *diag) {
@@ -152,7 +190,7 @@ static mc_status find_ld(product_session *s, const mc_kernel *kernel, const oper
     const mc_dense stored = operand_shape(shape, operand);
     problem_member length = operand_is_turned(shape, operand) ? operand->rows : operand->cols;
     const member_title option = option_title(operand->ld), row = size_title(length);
-    int64_t given = options_of(s)->members[operand->ld], usual = operand_tight(stored.type, stored.cols),
+    int64_t given = options_of(s)->members[operand->ld], usual = usual_ld(s, operand, &stored),
             ld = operand_shape_or(given, kernel, problem_members[operand->ld].field, usual);
     /* A length that the kernel does not take is refused as such later. */
     bool any = s->base.options->variants == VARIANTS_BEST ||
@@ -211,6 +249,7 @@ mc_status inputs_prepare(product_session *s, const mc_kernel *kernel, mc_diag *d
     mc_status status = plan_problem_read(kernel, &s->base.shape, diag);
     if (status == MC_OK) status = read_files(s, diag);
     if (status == MC_OK) status = find_sizes(&z, kernel);
+    if (status == MC_OK) take_spans(s);
     return status == MC_OK ? find_lds(s, kernel, diag) : status;
 }
 
@@ -223,8 +262,9 @@ static mc_status make_rows(const product_session *s, size_t i, mc_type type, int
     char title[OPERAND_TITLE];
     operand_title(operand, title);
     if (options_of(s)->files[i] != NULL) return mc_dense_convert(&s->given[i], title, type, ld, made, diag);
-    mc_status status = mc_dense_create(type, operand_rows(&s->base.shape, operand),
-                                       operand_cols(&s->base.shape, operand), ld, made, diag);
+    const int64_t rows =
+        is_spread(s, operand) ? s->base.problem.pattern.cols : operand_rows(&s->base.shape, operand);
+    mc_status status = mc_dense_create(type, rows, operand_cols(&s->base.shape, operand), ld, made, diag);
     if (status == MC_OK) operand_fill(operand, made, (uint64_t)s->base.options->problem.seed + i);
     return status;
 }
@@ -237,6 +277,7 @@ static mc_status make_input(product_session *s, size_t i, mc_diag *diag) {
     mc_dense *input = &s->base.inputs[i];
     mc_dense_free(input);
     mc_status status = make_rows(s, i, stored.type, ld, input, diag);
+    if (status == MC_OK && is_spread(s, operand)) status = spread(s, input, ld, diag);
     return status == MC_OK && turned ? lay_out(input, stored.ld, diag) : status;
 }
 

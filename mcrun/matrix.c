@@ -14,7 +14,12 @@ typedef struct gen_options {
     const char *output;
 } gen_options;
 
-enum { LAW_UNIFORM = 1, LAW_REALISTIC, LAW_BAND, LAW_2_OF_4, LAW_1_OF_2, LAW_4_OF_8, USUAL_BAND = 256 };
+enum { LAW_UNIFORM = 1, LAW_REALISTIC, LAW_BAND, LAW_GROUPED, USUAL_BAND = 256 };
+
+/* Laws from LAW_GROUPED on: so many of so many units are there. */
+static const struct {
+    int kept, of, unit;
+} grouped_laws[] = {{2, 4, 1}, {1, 2, 1}, {2, 4, 2}, {4, 6, 1}, {6, 8, 1}, {8, 10, 1}, {14, 16, 1}};
 
 static const cmd_option gen_table[] = {
     {"rows", 0, OPTION_INTEGER, offsetof(gen_options, rows), "R", 0, INT32_MAX,
@@ -23,9 +28,12 @@ static const cmd_option gen_table[] = {
     {"vec", 0, OPTION_INTEGER, offsetof(gen_options, vec), "V", 1, 64, "rows of a nonzero vector"},
     {"cols", 0, OPTION_INTEGER, offsetof(gen_options, cols), "C", 0, INT32_MAX, "columns"},
     {"sparsity", 0, OPTION_REAL, offsetof(gen_options, sparsity), "S", 0, 1, "0 (full) to 1 (empty)"},
-    {"law", 0, OPTION_CHOICE, offsetof(gen_options, law), "uniform|realistic|band|2:4|1:2|4:8", 0, 0,
+    {"law", 0, OPTION_CHOICE, offsetof(gen_options, law),
+     "uniform|realistic|band|2:4|1:2|4:8|4:6|6:8|8:10|14:16", 0, 0,
      "how row lengths vary (uniform); band: the columns around the diagonal, others at random; 2:4, 1:2: two "
-     "of each four neighbours of a row, or one of two, 4:8: two of each four pairs, and no --sparsity"},
+     "of each four neighbours of a row, or one of two, 4:8: two of each four pairs; 4:6 and so on: so many "
+     "of "
+     "so many; and no --sparsity"},
     {"cv", 0, OPTION_REAL, offsetof(gen_options, cv), "X", 0, 4,
      "realistic: coefficient of variation of row lengths (0.3)"},
     {"band", 0, OPTION_INTEGER, offsetof(gen_options, band), "W", 0, INT32_MAX,
@@ -48,15 +56,13 @@ static int settle_rows(gen_options *options) {
     return CMD_DONE;
 }
 
-static bool is_grouped(const gen_options *options) {
-    return options->law >= LAW_2_OF_4 && options->law <= LAW_4_OF_8;
-}
+static bool is_grouped(const gen_options *options) { return options->law >= LAW_GROUPED; }
 
 static int check_gen(gen_options *options) {
     if (options->cols < 0) return cmd_usage("matrix-gen: --cols is missing");
     if (isnan(options->sparsity) != is_grouped(options))
         return cmd_usage(is_grouped(options)
-                             ? "matrix-gen: --law 2:4, 1:2 and 4:8 have a sparsity of their own"
+                             ? "matrix-gen: --law 2:4, 1:2, 4:8 and the like have a sparsity of their own"
                              : "matrix-gen: --sparsity is missing");
     if (!isnan(options->cv) && options->law != LAW_REALISTIC)
         return cmd_usage("matrix-gen: --cv goes with --law realistic");
@@ -74,6 +80,17 @@ static void print_smtx(const mc_csr *csr) {
     printf("\n");
 }
 
+static mc_status generate_grouped(const gen_options *options, mc_csr *csr, mc_diag *diag) {
+    const int law = options->law - LAW_GROUPED;
+    const mc_grouped groups = {.rows = options->rows,
+                               .cols = options->cols,
+                               .kept = grouped_laws[law].kept,
+                               .of = grouped_laws[law].of,
+                               .seed = (uint64_t)options->seed,
+                               .unit = grouped_laws[law].unit};
+    return mc_csr_generate_grouped(&groups, csr, diag);
+}
+
 static mc_status generate(const gen_options *options, mc_csr *csr, mc_diag *diag) {
     const mc_pattern pattern = {.rows = options->rows,
                                 .cols = options->cols,
@@ -87,14 +104,7 @@ static mc_status generate(const gen_options *options, mc_csr *csr, mc_diag *diag
                               .sparsity = options->sparsity,
                               .band = options->band >= 0 ? options->band : USUAL_BAND,
                               .seed = (uint64_t)options->seed};
-    const int kept = options->law == LAW_1_OF_2 ? 1 : 2;
-    const mc_grouped groups = {.rows = options->rows,
-                               .cols = options->cols,
-                               .kept = kept,
-                               .of = 2 * kept,
-                               .seed = (uint64_t)options->seed,
-                               .unit = options->law == LAW_4_OF_8 ? 2 : 1};
-    if (is_grouped(options)) return mc_csr_generate_grouped(&groups, csr, diag);
+    if (is_grouped(options)) return generate_grouped(options, csr, diag);
     return options->law == LAW_BAND ? mc_csr_generate_banded(&banded, csr, diag)
                                     : mc_csr_generate(&pattern, csr, diag);
 }

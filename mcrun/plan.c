@@ -9,6 +9,7 @@
 #include "costs.h"
 #include "mcrt_internal.h"
 #include "records/text.h"
+#include "pattern.h"
 #include "shown.h"
 #include "text/file.h"
 #include "tune.h"
@@ -98,10 +99,19 @@ static bool pass_at(const planned *p, size_t i, mc_pass_info *pass) {
     return mc_plan_get_pass(p->plan, i, pass, NULL) == MC_OK;
 }
 
+/* Whether a pass of these FIELDS makes B as long as the matrix's spans want it. */
+static bool is_spreading(const char *fields) {
+    char start[32];
+    const int length = snprintf(start, sizeof start, "op=%s ", operator_spreading()->name);
+    return strncmp(fields, start, (size_t)length) == 0;
+}
+
 static void print_passes(const planner *t, const planned *p) {
     mc_pass_info pass;
     for (size_t i = 0; pass_at(p, i, &pass); i++) {
-        printf("transpose  %s\n           of %s, before the kernel", shown(pass.fields).text, pass.operand);
+        const bool spreads = is_spreading(pass.fields);
+        printf("%s  %s\n           of %s, before the kernel", spreads ? "spread   " : "transpose",
+               shown(pass.fields).text, pass.operand);
         if (pass.microseconds > 0)
             printf(", some %.2f us%s", pass.microseconds, t->device.capability == 0 ? " on a GPU" : "");
         printf("\n");
@@ -343,7 +353,8 @@ static int plan_run(int argc, char **argv) {
     size_t count;
     int exit_status;
     if (!cmd_parse(&cmd_plan, argc, argv, &options, &operands, &exit_status)) return exit_status;
-    exit_status = check_ptx(&options, operands);
+    exit_status = pattern_check(options.problem.pattern);
+    if (exit_status == CMD_DONE) exit_status = check_ptx(&options, operands);
     if (exit_status != CMD_DONE) return exit_status;
     size_t specs = tune_sort_specs(operands, &count);
     planner t = {.options = &options};

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "matrix/slide24.h"
+#include "pattern.h"
 #include "published.h"
 
 const cmd_option problem_spec_table[PROBLEM_SPEC_OPTIONS] = {
@@ -270,6 +272,15 @@ static void drop_a(problem *p) {
     p->a = (mc_vsparse){0};
 }
 
+/* With --pattern A is what its spans become, once it has its values. */
+static mc_status take_spans(problem *p, mc_diag *diag) {
+    mc_diag *why = mc_diag_create();
+    mc_status status = mc_slide24_take(&p->a, pattern_span(p->options->pattern), why);
+    if (status != MC_OK) (void)mc_fail(diag, status, "%s: %s", p->matrix_path, mc_diag_text(why));
+    mc_diag_destroy(why);
+    return status;
+}
+
 static mc_status build_a(problem *p, int vec, mc_type type, mc_diag *diag) {
     uint8_t *inside = NULL;
     if (p->given.vec > 0 && p->given.vec != vec)
@@ -284,6 +295,7 @@ static mc_status build_a(problem *p, int vec, mc_type type, mc_diag *diag) {
     status = p->dilate ? mc_vsparse_dilate(&p->pattern, vec, type, &p->a, diag)
                        : mc_vsparse_union(&p->pattern, vec, type, &p->a, &p->fill, &inside, diag);
     if (status == MC_OK) status = p->is_mask ? fill_mask(p, inside, diag) : fill_values(p, inside, diag);
+    if (status == MC_OK) status = take_spans(p, diag);
     free(inside);
     if (status != MC_OK) drop_a(p);
     return status;

@@ -14,6 +14,7 @@ typedef struct problem_options {
     int order;             /* of a_file or mask_file: mc_take_order */
     int64_t seed;
     bool dilate, unite, quantise, random_values;
+    const char *pattern; /* of --pattern */
 } problem_options;
 
 /* Their rows, tables of a command: of the spec; of A's values, scales and biases; of the matrix. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "pattern.h"
 #include "sampled.h"
 #include "text/file.h"
 
@@ -216,8 +217,16 @@ static void add_formats(product_command_data *d, const mc_operator *o) {
                              "replace these files in a directory that is not empty"});
 }
 
+/* A matrix may be one of 6:8 and the like. */
+static void add_pattern(product_command_data *d, const mc_operator *o) {
+    if (!o->matrix.wanted || !operator_has(o, MEMBER_pattern)) return;
+    add_row(d, &(cmd_option){"pattern", 0, OPTION_TEXT, offsetof(product_options, session.problem.pattern),
+                             PATTERN_WORDS, 0, 0, PATTERN_HELP});
+}
+
 static void fill_options(product_command_data *d, const mc_operator *o) {
     add_sizes(d, o);
+    add_pattern(d, o);
     for (size_t i = 0; i < o->operand_count; i++) add_operand(d, &o->operands[i], i);
     add_values(d, o);
     add_factors(d, o);
@@ -235,6 +244,7 @@ static int check_options(const product_options *o, const mc_operator *op, size_t
     bool directory = o->format > SAMPLED_NPY;
     if (o->format != 0 && o->session.out_file == NULL)
         return cmd_usage("%s: --format goes with --out", op->name);
+    if (pattern_check(o->session.problem.pattern) != CMD_DONE) return CMD_USAGE;
     if (o->force && !directory) return cmd_usage("%s: --force goes with --format bcrs or srbcrs", op->name);
     return session_check_options(&o->session, op, specs);
 }

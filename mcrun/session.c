@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "context/kernels.h"
+#include "matrix/slide24.h"
 #include "text/file.h"
 
 const cmd_option session_option_table[SESSION_OPTION_COUNT] = {
@@ -105,12 +106,12 @@ mc_status session_specialise(session *s, const mc_kernel *kernel, mc_diag *diag)
 
 /* Bytes are those of the last operand that is always read: what a kernel gathers. */
 run_shape session_shape(const session *s) {
-    const mc_vsparse *a = &s->problem.a;
+    const mc_vsparse source = mc_slide24_source(&s->problem.a), *a = &source;
     int64_t length = size_now(s, s->op->size);
     run_shape shape = {
         .m = size_now(s, MEMBER_m),
         .n = size_now(s, MEMBER_n),
-        .k = size_now(s, MEMBER_k),
+        .k = s->problem.a.source.span > 0 ? a->cols : size_now(s, MEMBER_k),
         .vectors = a->vectors,
         .vec = a->vec,
         .length = length,

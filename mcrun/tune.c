@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include "mcrt_internal.h"
 #include "base/clock.h"
+#include "pattern.h"
 #include "tune.h"
 #include "context/matrix.h"
 #include "records/parts.h"
@@ -252,6 +253,7 @@ static mc_status run(tuning *t, char **operands, size_t spec_count, size_t count
 /* -- The command */
 
 static int check_options(const tune_options *options) {
+    if (pattern_check(options->pattern) != CMD_DONE) return CMD_USAGE;
     if (options->in_process && options->worker != NULL)
         return cmd_usage("tune: --worker and --in-process exclude each other");
     if (options->dry_run && options->again)

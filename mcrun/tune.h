@@ -25,6 +25,7 @@ typedef struct tune_options {
     const char *n, *k, *device, *shapes_file, *records;
     int64_t seed;
     bool dilate, unite, open, json;
+    const char *pattern; /* of --pattern */
     const char *worker;
     int64_t candidates;
     double seconds;
@@ -32,7 +33,7 @@ typedef struct tune_options {
 } tune_options;
 
 /* The rows of both commands, a table of each (tune_kind.c). */
-enum { TUNE_PROBLEM_OPTIONS = 16 };
+enum { TUNE_PROBLEM_OPTIONS = 17 };
 extern const cmd_option tune_problem_table[TUNE_PROBLEM_OPTIONS];
 
 /* Puts the specs among OPERANDS in front, in their order; *COUNT receives how many operands there are.

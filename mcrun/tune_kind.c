@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "pattern.h"
 #include "tune.h"
 #include "mcrt_internal.h"
 #include "problem/problem.h"
@@ -32,6 +33,7 @@ const cmd_option tune_problem_table[TUNE_PROBLEM_OPTIONS] = {
      "each nonzero becomes a vector (usual for .smtx)"},
     {"union", 0, OPTION_SWITCH, MEMBER(unite), NULL, 0, 0,
      "V rows share the union of their columns (usual for .mtx)"},
+    {"pattern", 0, OPTION_TEXT, MEMBER(pattern), PATTERN_WORDS, 0, 0, "gemm24: " PATTERN_HELP},
     {"seed", 0, OPTION_INTEGER, MEMBER(seed), "S", 0, INT64_MAX, "of the matrices of --shapes (1)"},
     {"device", 0, OPTION_TEXT, MEMBER(device), "DEVICE", 0, 0, "auto (the usual), cuda:I or sim"},
     {"records", 0, OPTION_TEXT, MEMBER(records), "FILE", 0, 0,
@@ -217,11 +219,11 @@ mc_status tune_kind_read(const tune_options *options, char **paths, size_t count
 
 mc_plan_config tune_problem_at(const tune_kind *kind, const mc_vsparse *matrix, mc_matrix *handle,
                                int64_t size) {
-    mc_plan_config problem = kind->config;
-    problem.matrix = handle;
-    member_set_config(&problem, kind->op->size, size);
-    if (kind->op->matrix.wanted) return problem;
-    member_set_config(&problem, kind->op->matrix.rows, matrix->rows);
-    if (kind->op->matrix.cols != NO_MEMBER) member_set_config(&problem, kind->op->matrix.cols, matrix->cols);
-    return problem;
+    mc_plan_config config = kind->config;
+    config.matrix = handle;
+    member_set_config(&config, kind->op->size, size);
+    if (kind->op->matrix.wanted) return config;
+    member_set_config(&config, kind->op->matrix.rows, matrix->rows);
+    if (kind->op->matrix.cols != NO_MEMBER) member_set_config(&config, kind->op->matrix.cols, matrix->cols);
+    return config;
 }

@@ -5,19 +5,22 @@
  *       1024     4096      0.75  256        seed=7 cv=0.2 */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "pattern.h"
 #include "problem.h"
 #include "published.h"
 #include "tune.h"
 #include "mcrt_internal.h"
 #include "base/text_input.h"
-#include "matrix/sparse24.h"
+#include "matrix/slide24.h"
 
 enum { USUAL_SIZE = 256 };
 static const double usual_cv = 0.3;
+#define AS_GOOD_AS_EQUAL 5e-4 /* of sparsities, as people write them */
 
 /* -- Sizes */
 
@@ -225,24 +228,28 @@ static mc_status load_published(const char *path, const tune_options *options, c
     return status;
 }
 
-static mc_status generate(const tune_source *source, const tune_kind *kind, mc_csr *csr, mc_diag *diag) {
+static mc_status generate(const tune_source *source, const tune_kind *kind, int span, mc_csr *csr,
+                          mc_diag *diag) {
     mc_pattern pattern = source->pattern;
     mc_sparse24_rule rule;
     pattern.rows /= kind->vec;
     if (!kind->op->two_of_four) return mc_csr_generate(&pattern, csr, diag);
     mc_status status = mc_sparse24_rule_of(kind->type, &rule, diag);
     if (status != MC_OK) return status;
-    const mc_grouped groups = {pattern.rows, pattern.cols, rule.kept, rule.group, pattern.seed, rule.unit};
-    if (pattern.sparsity == 0.5) return mc_csr_generate_grouped(&groups, csr, diag);
-    return mc_fail(diag, MC_USAGE, "%s: the sparsity is %g, that of a 2:4 matrix 0.5", source->name,
-                   pattern.sparsity);
+    const int of = span > 0 ? span : rule.group, kept = span > 0 ? span - 2 : rule.kept;
+    const mc_grouped groups = {pattern.rows, pattern.cols, kept, of, pattern.seed, rule.unit};
+    const double sparsity = 1 - (double)kept / of;
+    if (fabs(pattern.sparsity - sparsity) < AS_GOOD_AS_EQUAL)
+        return mc_csr_generate_grouped(&groups, csr, diag);
+    return mc_fail(diag, MC_USAGE, "%s: the sparsity is %g, that of a %d:%d matrix %.3g", source->name,
+                   pattern.sparsity, span > 0 ? kept : 2, span > 0 ? of : 4, sparsity);
 }
 
 static mc_status load_pattern(const tune_source *source, const tune_options *options, const tune_kind *kind,
                               mc_csr *csr, mc_diag *diag) {
     const int vec = kind->vec;
     mc_blocks blocks;
-    if (source->generated) return generate(source, kind, csr, diag);
+    if (source->generated) return generate(source, kind, pattern_span(options->pattern), csr, diag);
     mc_status status = problem_read_pattern(source->name, csr, &blocks, diag);
     if (status == MC_OK && options->dilate && blocks.rows > 0)
         status = mc_fail(diag, MC_USAGE, "--dilate: %s holds blocks", source->name);
@@ -251,8 +258,8 @@ static mc_status load_pattern(const tune_source *source, const tune_options *opt
     return status;
 }
 
-mc_status tune_source_load(const tune_source *source, const tune_options *options, const tune_kind *kind,
-                           mc_vsparse *matrix, mc_diag *diag) {
+static mc_status load(const tune_source *source, const tune_options *options, const tune_kind *kind,
+                      mc_vsparse *matrix, mc_diag *diag) {
     mc_csr csr;
     double fill;
     *matrix = (mc_vsparse){0};
@@ -265,5 +272,17 @@ mc_status tune_source_load(const tune_source *source, const tune_options *option
     status = dilate ? mc_vsparse_dilate(&csr, kind->vec, kind->type, matrix, diag)
                     : mc_vsparse_union(&csr, kind->vec, kind->type, matrix, &fill, NULL, diag);
     mc_csr_free(&csr);
+    return status;
+}
+
+mc_status tune_source_load(const tune_source *source, const tune_options *options, const tune_kind *kind,
+                           mc_vsparse *matrix, mc_diag *diag) {
+    const int span = pattern_span(options->pattern);
+    if (span > 0 && !(kind->op->matrix.wanted && operator_has(kind->op, MEMBER_pattern)))
+        return mc_fail(diag, MC_USAGE, "--pattern: %s %s has none", operator_article(kind->op),
+                       kind->op->title);
+    mc_status status = load(source, options, kind, matrix, diag);
+    if (status == MC_OK) status = mc_slide24_take(matrix, span, diag);
+    if (status != MC_OK) mc_vsparse_free(matrix);
     return status;
 }

@@ -150,6 +150,9 @@ class Family:
     def _dense_shape(self, operand, sizes):
         values = self._values(sizes)
         rows, cols = values[operand.rows], values[operand.cols]
+        if operand.spread:  # spans as groups of four that overlap by two
+            span = self.numbers["pattern"]
+            cols = -(-cols // span) * (span // 2 - 1) * 4
         if self.turned(operand):
             rows, cols = cols, rows
         return (rows, types.held(self.type_of(operand), cols))

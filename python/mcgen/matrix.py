@@ -10,9 +10,10 @@ from ._library import Handle, mcrt, record
 from .context import Context, shared_context, word
 
 _config = record("mc_matrix_config", ("type", c_int), ("vec", c_int), ("rows", c_int64), ("cols", c_int64),
-                 ("row_ptr", c_void_p), ("col_idx", c_void_p), ("values", c_void_p), ("patterns", c_int64))
+                 ("row_ptr", c_void_p), ("col_idx", c_void_p), ("values", c_void_p), ("patterns", c_int64),
+                 ("span", c_int))
 _dense = record("mc_dense_config", ("type", c_int), ("vec", c_int), ("rows", c_int64), ("cols", c_int64), ("ld", c_int64),
-                ("data", c_void_p))
+                ("data", c_void_p), ("span", c_int))
 _device_dense = record("mc_device_dense_config", ("type", c_int), ("vec", c_int), ("rows", c_int64), ("cols", c_int64),
                        ("major", c_int), ("ld", c_int64), ("data", c_uint64), ("mask", c_uint64), ("mask_ld", c_int64))
 _info = record("mc_matrix_info", ("type", c_int), ("vec", c_int), ("rows", c_int64), ("cols", c_int64),
@@ -60,12 +61,14 @@ class Matrix(Handle):
 
     @classmethod
     def from_dense(cls, dense: Any, vec: int = 8, *, type: str | None = None, mask: Any = None,
-                   context: Context | None = None, stream: int = 0) -> "Matrix":
+                   span: int = 0, context: Context | None = None, stream: int = 0) -> "Matrix":
         """The vectors of DENSE, rows x cols in C order, that are not all zero; or those where MASK, of as many elements
         of uint8 or bool, has one that is not zero. rows is a multiple of VEC (1, 2, 4, 8 or 16).
 
         DENSE may lie on the host, or on the context's GPU, where MASK must then lie, too; work on a GPU is put on STREAM
-        and waited for. MASK goes with a GPU; on the host, multiply by it. TYPE: of the elements; None: as the dtype."""
+        and waited for. MASK goes with a GPU; on the host, multiply by it. TYPE: of the elements; None: as the dtype.
+        SPAN, of a matrix on the host with a VEC of 1: it is for gemm24, and has at most SPAN - 2 of each SPAN neighbours
+        of a row, as 6 of 8 (docs/sparse24.md); 0: 2 of 4."""
         found = arrays.view(dense)
         element = type or types.of_dtype(found.dtype)
         arrays.check_dtype(found, element, "the matrix")
@@ -78,7 +81,9 @@ class Matrix(Handle):
         if found.device is None:
             if mask is not None:
                 raise ValueError("a mask goes with a matrix on the GPU: on the host multiply by it")
-            return cls._make("mc_matrix_from_dense", context, _dense(data=found.address, **shape))
+            return cls._make("mc_matrix_from_dense", context, _dense(data=found.address, span=span, **shape))
+        if span:
+            raise ValueError("a span goes with a matrix on the host")
         config = _device_dense(data=found.address, **shape)
         if mask is not None:
             of_mask = arrays.view(mask)
@@ -90,10 +95,10 @@ class Matrix(Handle):
 
     @classmethod
     def from_bcrs(cls, rows: int, cols: int, row_ptr: Any, col_idx: Any, values: Any = None, vec: int = 8, *,
-                  type: str | None = None, patterns: int = 0, context: Context | None = None) -> "Matrix":
+                  type: str | None = None, patterns: int = 0, span: int = 0, context: Context | None = None) -> "Matrix":
         """A matrix in BCRS: ROW_PTR [rows / vec + 1] and COL_IDX [vectors] of int32 say where each row block has vectors,
         in ascending order; VALUES [vectors, vec] are theirs (None: zeros, for a mask). All lie on the host.
-        PATTERNS: the matrix has so many, one for each product of a batch (mcrt.h)."""
+        PATTERNS: the matrix has so many, one for each product of a batch (mcrt.h). SPAN: as from_dense has it."""
         offsets, columns = _indices(row_ptr, "row_ptr"), _indices(col_idx, "col_idx")
         if offsets.shape[0] != rows // vec + 1:
             raise ValueError(f"row_ptr has {offsets.shape[0]} elements, must have {rows // vec + 1}")
@@ -106,7 +111,8 @@ class Matrix(Handle):
         if columns.shape[0] < _last(offsets):
             raise ValueError(f"col_idx has {columns.shape[0]} elements, row_ptr counts {_last(offsets)}")
         config = _config(type=types.VALUES[element], vec=vec, rows=rows, cols=cols, row_ptr=offsets.address,
-                         col_idx=columns.address, values=found.address if found else None, patterns=patterns)
+                         col_idx=columns.address, values=found.address if found else None, patterns=patterns,
+                         span=span)
         made = cls._make("mc_matrix_create", context, config)
         made.patterns = patterns
         return made

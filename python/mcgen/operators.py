@@ -33,6 +33,7 @@ class Operand:
                      "values" (the matrix's own elements) or "factor" (one f32, or one for each row or column)
     type, rows, cols, ld, stride, major, per, computed, only_if   names of the members that say these, or None
     row_block, col_block   rows, columns, that a dense one has one element for; 0: one
+    spread           a dense one whose rows are as much longer as the member pattern says
     out, in_place    it is written; read and written"""
 
     def __init__(self, row):

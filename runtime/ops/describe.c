@@ -51,7 +51,7 @@ static json_t *describe_operand(const operand_row *o) {
                                         [OPERAND_SAMPLED] = "sampled",
                                         [OPERAND_VALUES] = "values",
                                         [OPERAND_FACTOR] = "factor"};
-    return json_pack("{ss ss sb sb so so so si si so so si so so si so so sb}", "name", o->name, "kind",
+    return json_pack("{ss ss sb sb so so so si si so so si so so si so so sb sb}", "name", o->name, "kind",
                      kinds[o->kind], "out", o->out, "in_place", o->in_place, "type",
                      text_or_null(member_name(o->type)), "rows", text_or_null(member_name(o->rows)), "cols",
                      text_or_null(member_name(o->cols)), "row_block", o->row_block, "col_block", o->col_block,
@@ -59,7 +59,7 @@ static json_t *describe_operand(const operand_row *o) {
                      "least", o->least, "stride", text_or_null(member_name(o->stride)), "per",
                      text_or_null(member_name(o->per)), "count", o->count, "computed",
                      text_or_null(member_name(o->computed)), "major", text_or_null(member_name(o->major)),
-                     "by_layout", o->by_layout);
+                     "by_layout", o->by_layout, "spread", o->spread && !o->by_layout);
 }
 
 static json_t *describe_matrix(const mc_operator *o) {

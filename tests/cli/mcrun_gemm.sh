@@ -91,6 +91,45 @@ expect 0 'sums=f16' plan --op gemm24 some.smtx --lhs f16 --rhs f16 --set sums=f1
 expect 2 'sums: "promoted" is for floats of 8 bits, lhs is "f16"' plan --op gemm some.smtx --lhs f16 --rhs f16 --set sums=promoted
 expect 2 'mma does not multiply "tf32rz" by "tf32"' plan --op gemm some.smtx --lhs tf32rz --rhs tf32
 
+# Matrices of 6:8 and the like: B gets as many rows as the groups have columns; sizes are the matrix's own
+for law in 4:6 6:8 8:10; do
+    "$mcrun" matrix-gen --rows 21 --cols 75 --law $law -o spans.smtx || exit 1
+    for kind in f16 f16_split f16_mma s8 s8_mma e4m3 e4m3_mma tf32rz; do
+        [ $kind = tf32rz ] || expect 0 'verdict' "$mcrun" gemm24 "$specs/gemm24_$kind.lua" spans.smtx --device sim --set store=single --n 9 --pattern $law
+    done
+done
+expect 0 'verdict' "$mcrun" gemm24 "$specs/gemm24_f16_mma.lua" spans.smtx --device sim --n 16 --pattern 8:10 --set layout=rows
+check 'sizes are those of the matrix' grep -q '^shape      M 21  K 75  N 16$' "$work/stdout"
+expect 1 'spans.smtx: 171 spans have more than 4 of 6' "$mcrun" gemm24 "$specs/gemm24_f16.lua" spans.smtx --device sim --pattern 4:6 --n 16
+expect 1 'tf32rz: one of two elements is kept' "$mcrun" gemm24 "$specs/gemm24_tf32rz.lua" spans.smtx --device sim --n 16 --pattern 8:10
+expect 2 "--pattern: '7:8' is not 2:4, 4:6, 6:8" "$mcrun" gemm24 "$specs/gemm24_f16.lua" spans.smtx --pattern 7:8
+expect 2 'unknown or ambiguous option' "$mcrun" spmm "$specs/spmm_f16.lua" spans.smtx --pattern 8:10
+expect 0 'verdict' pruned gemm24_f16 zeros.smtx --pattern 6:8
+expect 0 'verdict' pruned gemm24_f16 no_rows.smtx --pattern 6:8
+expect 1 'k is 0' pruned gemm24_f16 no_columns.smtx --pattern 6:8
+"$mcrun" matrix-gen --rows 5 --cols 21 --law 4:8 -o pairs.smtx >/dev/null || exit 1
+expect 0 'exact' pruned gemm24_s4_mma pairs.smtx --ldb 64 --pattern 6:8
+expect 0 'gemm24 f16 x f16 -> f16, vec 1, m 21 n 12 k 75' plan --op gemm24 spans.smtx --lhs f16 --rhs f16 --n 12 --pattern 8:10
+check 'B is spread' grep -q '^spread     op=slide24 .*lhs=s16 out=s16 pattern=8:10 .* m=12 n=75 lda=75 ldc=128$' "$work/stdout"
+check 'of B' grep -q '^           of b, before the kernel' "$work/stdout"
+check 'the kernel' grep -q '^fields     op=gemm24 .* m=21 n=12 k=128 vec=1 ldb=128' "$work/stdout"
+expect 0 'spread  ' plan --op gemm24 spans.smtx --lhs s8 --rhs s8 --out s32 --n 12 --pattern 8:10 --b-layout rows
+check 'transposed first' grep -q '^transpose  op=quantise .* m=75 n=12 lda=12 ldc=80$' "$work/stdout"
+expect 0 '"pattern": "8:10"' plan --op gemm24 spans.smtx --lhs f16 --rhs f16 --pattern 8:10 --json
+expect 2 '--pattern: an SpMM has none' plan "$specs/spmm_f16.lua" spans.smtx --pattern 8:10
+expect 2 "--pattern: '8:11' is not" "$mcrun" tune "$specs/gemm24_f16.lua" spans.smtx --device sim --pattern 8:11
+expect 0 'gemm24_f16_mma.lua' "$mcrun" tune "$specs/gemm24_f16_mma.lua" spans.smtx --device sim --in-process --candidates 1 --n 16 --pattern 8:10
+expect 0 'why        measured' "$mcrun" plan "$specs/gemm24_f16_mma.lua" spans.smtx --device sim --n 16 --pattern 8:10
+echo '64 96 0.25 16' >quarter.txt
+expect 0 'vec 1, m 64 n 16 k 96, 4608 vectors' plan --op gemm24 --shapes quarter.txt --lhs f16 --rhs f16 --pattern 6:8
+expect 2 'quarter.txt:1: the sparsity is 0.25, that of a 4:6 matrix 0.333' plan --op gemm24 --shapes quarter.txt --lhs f16 --rhs f16 --pattern 4:6
+
+# Rows by themselves
+expect 0 'verdict    exact' "$mcrun" slide24 "$specs/slide24.lua" --m 5 --n 70 --device sim
+expect 0 '"verdict": "exact"' "$mcrun" slide24 "$specs/slide24.lua" --m 9 --n 333 --lda 401 --set pattern=14:16 --set lhs=u8 --set out=u8 --device sim --variants all --json
+expect 2 'out must be lhs' "$mcrun" slide24 "$specs/slide24.lua" --m 5 --n 70 --set lhs=s8 --device sim
+expect 0 'slide24 f16' plan "$specs/slide24.lua" spans.smtx --n 64
+
 # Generated matrices are 2:4 where the operator's are
 echo '64 96 0.5 16,24' >half.txt
 echo '64 96 0.9 16' >sparse.txt

@@ -82,6 +82,32 @@ def test_scales_of_blocks(context):
         plan(**given, a_blocks=a_blocks.T.copy())
 
 
+def six_of_eight(rows, cols, seed=1):
+    random = numpy.random.default_rng(seed)
+    weight = random.integers(1, 4, (rows, cols)).astype("float16")
+    for row in weight:
+        for first in range(0, cols, 8):
+            row[first + random.permutation(min(8, cols - first))[:2]] = 0
+    return weight
+
+
+@pytest.mark.parametrize("layout", ["columns", "rows"])
+def test_weights_of_six_of_eight(context, layout):
+    weight, b = six_of_eight(40, 100), numpy.random.default_rng(2).integers(-3, 4, (100, 48)).astype("float16")
+    matrix = mcgen.Matrix.from_dense(weight, 1, span=8, context=context)
+    plan = mcgen.Plan("gemm24", matrix, rhs="f16", out="f32", n=48, layout=layout)
+    given = b if layout == "rows" else b.T.copy()
+    assert matrix.cols == 100 and plan.workspace > 0
+    assert [p["operand"] for p in plan.passes()] == ["b"] * (1 if layout == "columns" else 2)
+    assert (plan(b=given) == weight.astype("float32") @ b.astype("float32")).all()
+    row_ptr, col_idx, values = matrix.read()
+    again = mcgen.Matrix.from_bcrs(40, 100, numpy.array(row_ptr), numpy.array(col_idx),
+                                   numpy.frombuffer(values, "float16").reshape(-1, 1), 1, span=8, context=context)
+    assert (mcgen.Plan("gemm24", again, rhs="f16", out="f32", n=48, layout=layout)(b=given) == plan(b=given)).all()
+    with pytest.raises(mcgen.Error, match="spans have more than 4 of 6 elements, the first one is row 0"):
+        mcgen.Matrix.from_dense(numpy.ones((2, 12), "float16"), 1, span=6, context=context)
+
+
 def test_bcrs_and_new_values(context):
     weight = pruned(32, 40, seed=3)
     blocks = weight.reshape(4, 8, 40)

@@ -221,6 +221,14 @@ def test_written_tensors_have_new_versions(matrix, x):
         assert y._version > before
 
 
+def test_rows_with_spans(context, device):
+    x = torch.randint(-9, 9, (5, 20), generator=torch.Generator().manual_seed(7)).half()
+    family = ops.Family("slide24", context=context, lhs="f16", out="f16", pattern="6:8")
+    y = torch.ops.mcgen.slide24(x.to(device), family.key).cpu()
+    groups = torch.nn.functional.pad(x, (0, 4)).unflatten(1, (3, 8)).unfold(2, 4, 2)
+    assert torch.equal(y, groups.reshape(5, 36))
+
+
 def test_optimise_in_place(context, device):
     weight = torch.randn(64, 8).half().to(device)
     before, gradient = weight.clone(), torch.randn(64, 8).half().to(device)
