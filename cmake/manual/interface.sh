@@ -93,8 +93,8 @@ for program in "$1" "$2" "$3" "$4"; do
 done
 
 help=$("$1" --help)
-echo "$help" | sed -n '/^Kernel families/,$s/^  \([a-z_]*\) *\(.*\)/family	\1	\2/p'
-for family in $(echo "$help" | sed -n '/^Kernel families/,$s/^  \([a-z_]*\) .*/\1/p'); do
+echo "$help" | sed -n '/^Kernel families/,$s/^  \([a-z0-9_]*\) *\(.*\)/family	\1	\2/p'
+for family in $(echo "$help" | sed -n '/^Kernel families/,$s/^  \([a-z0-9_]*\) .*/\1/p'); do
     text=$("$1" --help "$family")
     echo "$text" | fields "$family"
 done

@@ -446,9 +446,10 @@ static void test_refusals(void) {
     refuse_plan(other, MC_USAGE, "c is f32, a is f16: a slide24 leaves elements as they are");
 }
 
-int main(void) {
+/* slide24_test [DEVICE]: the simulator, unless it names another. */
+int main(int argc, char **argv) {
     const mc_context_config config = {
-        .size = sizeof config, .device = "sim", .cache = MC_CACHE_MEMORY, .records = ""};
+        .size = sizeof config, .device = argc > 1 ? argv[1] : "sim", .cache = MC_CACHE_MEMORY, .records = ""};
     diag = mc_diag_create();
     if (!worked("context", mc_context_create(&config, &context, diag))) return check_end();
     test_rows();
