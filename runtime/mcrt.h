@@ -549,8 +549,9 @@ typedef struct mc_plan_info {
 /* Fills INFO, whose size is set. Strings live as long as the plan. */
 MC_API mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *diag);
 
-/* A pass: a kernel that each execution launches ahead of the plan's, and that writes the transpose of an
-   operand into the workspace, since the plan's kernel cannot read it as it lies. */
+/* A pass: a kernel that each execution launches ahead of the plan's, and that writes an operand into the
+   workspace as the plan's kernel, or the next pass of that operand, reads it: transposed, or, for a matrix
+   with spans, longer. */
 typedef struct mc_pass_info {
     size_t size;
     const char *operand; /* "b" */
@@ -568,9 +569,10 @@ MC_API mc_status mc_plan_get_pass(const mc_plan *plan, size_t index, mc_pass_inf
    one, also those of several plans. What it holds between executions is of no use. 0: none is wanted. With
    b_major COLUMN: B's rows, k times n elements of each product that has a B of its own, n rounded up to 16
    bytes; with a_major COLUMN A's, m times k elements, k rounded up; of a gemm with a B of 8 bits by rows its
-   columns, n times k elements, k rounded up. The plan's passes say how much of it each one takes. A
-   kernel may want some for itself, which lies behind that: one of a gemm that deals tiles out along k, for
-   their sums. */
+   columns, n times k elements, k rounded up. Of a gemm24 whose matrix has spans: n times what k becomes, and
+   beside it the columns of a B by rows. The plan's passes say how much of it each one takes. A kernel may
+   want some for itself, which lies behind that: one of a gemm that deals tiles out along k, for their
+   sums. */
 MC_API size_t mc_plan_workspace(const mc_plan *plan);
 
 /* One operand by its name: where it lies, or, of a factor per tensor, its value. */
