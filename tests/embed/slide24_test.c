@@ -414,6 +414,17 @@ static void refuse_plan(mc_plan_config config, mc_status status, const char *why
     mc_plan_destroy(plan);
 }
 
+/* Addresses that are promised little: kernels of method mma, and a pass that looks at what it gets. */
+static void test_promises(void) {
+    static const unsigned aligns[] = {1, 4};
+    for (int i = 0; i < 4; i++) {
+        product p = product_of(i % 2 ? MC_S8 : MC_F16, 8, 24, 5, 75);
+        p.config.align = aligns[i / 2];
+        p.config.ldb = 75 + i;
+        try_product(p, false, 1);
+    }
+}
+
 static void test_refusals(void) {
     refuse_matrix(MC_F16, 1, 8, 0, MC_FORMAT,
                   "2 spans have more than 6 of 8 elements, the first one is row 0, columns 0 to 7");
@@ -424,6 +435,7 @@ static void test_refusals(void) {
     refuse_matrix(MC_F16, 1, 7, 0, MC_USAGE, "a span of 7: must be even, 4 to 64");
     refuse_matrix(MC_F16, 1, 66, 0, MC_USAGE, "a span of 66: must be even, 4 to 64");
     refuse_matrix(MC_F16, 1, -8, 0, MC_USAGE, "a span of -8: must be even, 4 to 64");
+    refuse_matrix(MC_F16, 2, 8, 0, MC_CANNOT, "spans are of vectors of one row, and these have 2");
     refuse_matrix(MC_TF32, 1, 8, 0, MC_CANNOT, "tf32: one of two elements is kept");
     refuse_matrix(MC_F16, 1, 16, 2, MC_USAGE, "span is 16, and patterns 2: spans are of one pattern");
     product p = product_of(MC_F16, 8, 32, 8, 64);
@@ -455,6 +467,7 @@ int main(int argc, char **argv) {
     test_rows();
     test_products();
     test_batches();
+    test_promises();
     test_values();
     test_dense();
     test_refusals();
