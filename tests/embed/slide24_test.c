@@ -252,6 +252,16 @@ static void test_batches(void) {
     }
 }
 
+/* -- A kernel with a workspace of its own, behind what the pass writes */
+
+static void test_workspace(void) {
+    static const char *const specs[] = {"gemm24_f16_stream"};
+    product p = product_of(MC_F16, 8, 300, 250, 1000);
+    p.config.specs = specs, p.config.spec_count = 1;
+    p.config.ldc = 0, p.config.n = 256;
+    try_product(p, false, 1);
+}
+
 /* -- New values in the same places */
 
 static void set_from_device(mc_matrix *matrix, const weight *w, int salt) {
@@ -468,6 +478,7 @@ int main(int argc, char **argv) {
     test_products();
     test_batches();
     test_promises();
+    test_workspace();
     test_values();
     test_dense();
     test_refusals();
