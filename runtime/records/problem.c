@@ -34,13 +34,16 @@ void problem_print(const plan_problem *problem, mc_text *text) {
 
 void problem_title(const plan_problem *p, char title[PROBLEM_TITLE]) {
     const mc_operator *o = operator_of(p->op);
-    char rhs[24] = "", k[32] = "";
+    char rhs[24] = "", k[32] = "", pattern[32] = "";
     if (operator_has(o, MEMBER_rhs)) snprintf(rhs, sizeof rhs, " x %s", mc_type_text(p->rhs));
     if (operator_has(o, MEMBER_k)) snprintf(k, sizeof k, " k %" PRId64, p->k);
+    if (p->pattern != 0)
+        snprintf(pattern, sizeof pattern, ", pattern %s",
+                 word_text(problem_members[MEMBER_pattern].words, p->pattern));
     snprintf(title, PROBLEM_TITLE,
-             "%s %s%s -> %s, vec %d, m %" PRId64 " n %" PRId64 "%s, %" PRId64 " vectors%s",
+             "%s %s%s -> %s, vec %d, m %" PRId64 " n %" PRId64 "%s, %" PRId64 " vectors%s%s",
              plan_op_text(p->op), mc_type_text(p->lhs), rhs, mc_type_text(p->out), p->vec, p->m, p->n, k,
-             p->features.vectors, p->shapes == MC_SHAPES_OPEN ? ", open shapes" : "");
+             p->features.vectors, pattern, p->shapes == MC_SHAPES_OPEN ? ", open shapes" : "");
 }
 
 /* -- Reading */

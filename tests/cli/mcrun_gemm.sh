@@ -121,14 +121,14 @@ expect 2 "--pattern: '8:11' is not" "$mcrun" tune "$specs/gemm24_f16.lua" spans.
 expect 0 'gemm24_f16_mma.lua' "$mcrun" tune "$specs/gemm24_f16_mma.lua" spans.smtx --device sim --in-process --candidates 1 --n 16 --pattern 8:10
 expect 0 'why        measured' "$mcrun" plan "$specs/gemm24_f16_mma.lua" spans.smtx --device sim --n 16 --pattern 8:10
 echo '64 96 0.25 16' >quarter.txt
-expect 0 'vec 1, m 64 n 16 k 96, 4608 vectors' plan --op gemm24 --shapes quarter.txt --lhs f16 --rhs f16 --pattern 6:8
+expect 0 'vec 1, m 64 n 16 k 96, 4608 vectors, pattern 6:8' plan --op gemm24 --shapes quarter.txt --lhs f16 --rhs f16 --pattern 6:8
 expect 2 'quarter.txt:1: the sparsity is 0.25, that of a 4:6 matrix 0.333' plan --op gemm24 --shapes quarter.txt --lhs f16 --rhs f16 --pattern 4:6
 
 # Rows by themselves
 expect 0 'verdict    exact' "$mcrun" slide24 "$specs/slide24.lua" --m 5 --n 70 --device sim
 expect 0 '"verdict": "exact"' "$mcrun" slide24 "$specs/slide24.lua" --m 9 --n 333 --lda 401 --set pattern=14:16 --set lhs=u8 --set out=u8 --device sim --variants all --json
 expect 2 'out must be lhs' "$mcrun" slide24 "$specs/slide24.lua" --m 5 --n 70 --set lhs=s8 --device sim
-expect 0 'slide24 f16' plan "$specs/slide24.lua" spans.smtx --n 64
+expect 0 'slide24 f16 -> f16, vec 0, m 21 n 64, 0 vectors, pattern 6:8' plan "$specs/slide24.lua" spans.smtx --n 64
 
 # Generated matrices are 2:4 where the operator's are
 echo '64 96 0.5 16,24' >half.txt
