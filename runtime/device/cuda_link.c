@@ -77,6 +77,8 @@ static mc_status compile_whole(const cuda_driver *driver, jit_log *log, const ch
     return copy_image(ptx, strlen(ptx) + 1, image, diag);
 }
 
+bool mc_ptx_exchanges_registers(const char *ptx) { return strstr(ptx, "setmaxnreg") != NULL; }
+
 mc_status cuda_compile(mc_device *device, const char *ptx, mc_image *image, char **log, mc_diag *diag) {
     mc_status status = cuda_make_current(device, diag);
     if (status != MC_OK) return status;

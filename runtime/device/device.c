@@ -159,8 +159,6 @@ mc_status mc_module_load_image(mc_device *device, const mc_image *image, const c
     return device->ops->load(device, image, entry, module, diag);
 }
 
-bool mc_ptx_exchanges_registers(const char *ptx) { return strstr(ptx, "setmaxnreg") != NULL; }
-
 mc_status mc_device_compile(mc_device *device, const char *ptx, mc_image *image, char **log, mc_diag *diag) {
     char *text = NULL;
     *image = (mc_image){0};

@@ -163,23 +163,10 @@ static mc_status sim_prepare(mc_module *module, const mc_launch *launch, mc_diag
     return MC_OK;
 }
 
-/* A kernel may find anything in its flags, and the simulator stops whoever reads what nothing wrote: so
-   something is written where nothing was. */
-static void touch_flags(ptxsim *sim, const mc_launch *launch) {
-    enum { ANYTHING = 0xa5 };
-    uint64_t at = launch->flags > 0 ? launch->values[launch->workspace] : 0;
-    for (unsigned i = 0; i < launch->flags; i += sizeof(uint64_t)) {
-        uint64_t flag;
-        if (ptxsim_read(sim, at + i, &flag, sizeof flag) == PTXSIM_UNINIT)
-            (void)ptxsim_fill(sim, at + i, ANYTHING, sizeof flag);
-    }
-}
-
 static mc_status run_pass(mc_module *module, const mc_launch *launch, void *instructions, mc_diag *diag) {
     ptxsim *sim = sim_of(module->device);
     void *pointers[MC_MAX_PARAMS];
     mc_launch_pointers(launch, pointers);
-    touch_flags(sim, launch);
     ptxsim_dim3 grid = {launch->grid[0], launch->grid[1], launch->grid[2]};
     ptxsim_dim3 block = {launch->block[0], launch->block[1], launch->block[2]};
     ptxsim_status result = ptxsim_launch(sim, ((const sim_module *)module)->function, grid, block,
