@@ -25,7 +25,7 @@ static mc_status check_same(const session *s, const mc_kernel *kernel, const mc_
 /* What estimates want to know. */
 static mc_problem shape_of(const session *s) {
     plan_problem whole = s->shape;
-    whole.m = s->problem.a.rows;
+    if (s->problem.a.vec > 0) whole.m = s->problem.a.rows;
     whole.features = matrix_features_of(&s->problem.a);
     return plan_problem_estimate(&whole);
 }

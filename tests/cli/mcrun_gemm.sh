@@ -24,6 +24,8 @@ best() { "$mcrun" "$1" "$specs/$1_e4m3.lua" "$specs/$1_e4m3_promoted.lua" "${@:2
 expect 2 '_promoted.lua: other sums than the first spec'"'"'s: not the same product' best gemm --m 5 --k 16
 expect 2 '_promoted.lua: other sums than the first spec'"'"'s: not the same product' best gemm24 some.smtx
 expect 0 'verdict' best gemm --m 5 --k 16 --set sums=promoted
+# A's rows count: small tiles for few of them, which the first variant has not
+expect 0 'tile_m=64 tile_n=64' "$mcrun" gemm "$specs/gemm_f16.lua" --m 300 --n 304 --k 64 --device sim --variants best
 
 # Scales of blocks: random, from files, of shapes that do not fit, where there are none
 blocks() { "$mcrun" gemm "$specs/gemm_e4m3_blocks.lua" --device sim --set store=single "$@"; }
