@@ -255,7 +255,8 @@ static void test_exact(mc_diag *diag) {
     int64_t row_ptr[] = {0, 1};
     int32_t columns[] = {0};
     int8_t value = 3, other = -5;
-    row_product p = {.a = {MC_S8, 1, 1, 1, 1, 1, row_ptr, columns, &value}, .b = {MC_S8, 1, 1, 1, &other}};
+    row_product p = {.a = {MC_S8, 1, 1, 1, 1, 1, row_ptr, columns, &value, {0}},
+                     .b = {MC_S8, 1, 1, 1, &other}};
     plan_problem problem = {.lhs = MC_S8, .rhs = MC_S8, .out = MC_S32};
     reference_result want;
     mc_dense bounds;
