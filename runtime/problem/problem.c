@@ -137,7 +137,7 @@ static mc_status check_spans(const mc_operator *o, const mc_plan_config *config,
     if (span != 0 && !operator_has(o, MEMBER_pattern))
         return mc_fail(diag, MC_CANNOT, "the matrix has spans of %d, which %s %s does not take", span,
                        operator_article(o), o->title);
-    if (config->span == 0 || config->span == span) return MC_OK;
+    if (config->span == 0 || config->span == (span == 0 ? MC_SLIDE24_LEAST : span)) return MC_OK;
     return mc_fail(diag, MC_USAGE, "span is %d, that of the matrix %d: leave span out", config->span, span);
 }
 

@@ -1,6 +1,7 @@
 /* What C must be: the CPU reference, row blocks on all cores. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/element.h"
 #include "base/memory.h"
 #include "tune/measurement.h"
 #include "tune/pool.h"
@@ -8,10 +9,11 @@
 enum { PIECES_PER_CORE = 2 };
 
 /* Row blocks FIRST to END - 1 of the matrix, as a matrix of their own. Its arrays are parts of the whole
-   matrix's, but for row_ptr. An operator without a matrix has one band, which is everything. */
+   matrix's, but for row_ptr and, of 4 bits, values that begin inside of a byte. An operator without a matrix has one band, which is everything. */
 typedef struct band {
     mc_vsparse matrix;
     int64_t first_row, first_vector;
+    void *own_values; /* NULL: they are parts of the whole matrix's */
 } band;
 
 typedef struct reference {
@@ -34,6 +36,18 @@ static bool is_sampled(const measurement *m) {
     return has_bands(m) && operator_out(m->operator)->kind == OPERAND_SAMPLED;
 }
 
+/* The band's values: where they lie in WHOLE, or, if they begin inside of a byte, a copy. */
+static mc_status cut_values(const mc_vsparse *whole, int64_t from, band *b, mc_diag *diag) {
+    const int64_t count = b->matrix.vectors * whole->vec;
+    b->matrix.values = (char *)whole->values + mc_type_size(whole->type, from);
+    if (mc_type_bytes(whole->type) > 0 || from % 2 == 0) return MC_OK;
+    b->matrix.values = b->own_values = mcrt_array(count / 2 + 1, 1);
+    if (b->own_values == NULL) return mcrt_no_memory(diag, count, "values");
+    for (int64_t i = 0; i < count; i++)
+        element_set(whole->type, b->own_values, i, element_get(whole->type, whole->values, from + i));
+    return MC_OK;
+}
+
 static mc_status cut_band(const mc_vsparse *whole, int64_t first, int64_t end, band *b, mc_diag *diag) {
     int64_t from = whole->row_ptr[first], values = from * whole->vec;
     b->matrix = *whole;
@@ -43,11 +57,11 @@ static mc_status cut_band(const mc_vsparse *whole, int64_t first, int64_t end, b
     b->matrix.rows = (end - first) * whole->vec;
     b->matrix.vectors = whole->row_ptr[end] - from;
     b->matrix.col_idx = whole->col_idx + from;
-    b->matrix.values = (char *)whole->values + mc_type_size(whole->type, values);
+    if (whole->source.col_idx != NULL) b->matrix.source.col_idx = whole->source.col_idx + from;
     b->matrix.row_ptr = mcrt_array(end - first + 1, sizeof *b->matrix.row_ptr);
     if (b->matrix.row_ptr == NULL) return mcrt_no_memory(diag, end - first, "row blocks");
     for (int64_t i = first; i <= end; i++) b->matrix.row_ptr[i - first] = whole->row_ptr[i] - from;
-    return MC_OK;
+    return cut_values(whole, values, b, diag);
 }
 
 /* COUNT rows of DENSE from FIRST on. */
@@ -160,6 +174,7 @@ static void do_band(void *user, size_t index) {
     mc_status status = r->m->operator->matrix.wanted ? cut_band(whole, first, end, &b, why) : MC_OK;
     if (status == MC_OK) status = multiply_band(r, &b, why);
     free(b.matrix.row_ptr);
+    free(b.own_values);
     r->statuses[index] = status;
 }
 

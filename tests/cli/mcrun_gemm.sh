@@ -27,6 +27,10 @@ expect 0 'verdict' best gemm --m 5 --k 16 --set sums=promoted
 # A's rows count: small tiles for few of them, which the first variant has not
 expect 0 'tile_m=64 tile_n=64' "$mcrun" gemm "$specs/gemm_f16.lua" --m 300 --n 304 --k 64 --device sim --variants best
 
+# Bands of values of 4 bits that begin inside of a byte are tuned as others are
+"$mcrun" matrix-gen --rows 64 --cols 131 --law 4:8 --seed 3 -o odd.smtx >/dev/null
+expect 0 ' 0      0 ' "$mcrun" tune --op gemm24 odd.smtx --lhs s4 --rhs s4 --out s32 -n 8 --device sim --candidates 1 --records odd.jsonl
+
 # Scales of blocks: random, from files, of shapes that do not fit, where there are none
 blocks() { "$mcrun" gemm "$specs/gemm_e4m3_blocks.lua" --device sim --set store=single "$@"; }
 scales() { # FILE ROWS COLUMNS

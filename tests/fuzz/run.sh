@@ -44,10 +44,18 @@ cat "$root"/tests/fuzz/record.jsonl "$root"/records/*.jsonl 2>/dev/null | head -
 # Words to try: those of the instruction table.
 grep -E '^(ONE|BY_TYPE)' "$root/sim/ops.def" | grep -oE '[A-Za-z0-9_:]+' | sort -u | sed 's/.*/"&"/' >"$work/words"
 cd "$work"
-for target in spec fields ptx matrix packed cache record; do
-    words=()
-    [ "$target" = ptx ] && words=(-dict="$work/words")
-    "$bin/fuzz_$target" "${words[@]}" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -max_len=65536 -verbosity=0 -print_final_stats=1 "$work/$target" \
-        >"$target.log" 2>&1 || { tail -40 "$target.log"; echo "fuzz_$target: failed"; exit 1; }
-    echo "fuzz_$target: $(grep -o 'number_of_executed_units: [0-9]*' "$target.log"), no finding"
+fuzz() { # TARGET
+    local words=()
+    [ "$1" = ptx ] && words=(-dict="$work/words")
+    "$bin/fuzz_$1" "${words[@]}" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -max_len=65536 -verbosity=0 -print_final_stats=1 "$work/$1" \
+        >"$1.log" 2>&1 || { tail -40 "$1.log"; echo "fuzz_$1: failed"; return 1; }
+    echo "fuzz_$1: $(grep -o 'number_of_executed_units: [0-9]*' "$1.log"), no finding"
+}
+# Two at a time.
+for pair in "spec fields" "ptx matrix" "packed cache" "record"; do
+    # shellcheck disable=SC2086
+    set -- $pair
+    fuzz "$1" &
+    if [ $# -gt 1 ]; then fuzz "$2"; fi
+    wait $!
 done
