@@ -9,7 +9,8 @@
 enum { PIECES_PER_CORE = 2 };
 
 /* Row blocks FIRST to END - 1 of the matrix, as a matrix of their own. Its arrays are parts of the whole
-   matrix's, but for row_ptr and, of 4 bits, values that begin inside of a byte. An operator without a matrix has one band, which is everything. */
+   matrix's, but for row_ptr and, of 4 bits, values that begin inside of a byte. An operator without a matrix
+   has one band, which is everything. */
 typedef struct band {
     mc_vsparse matrix;
     int64_t first_row, first_vector;
