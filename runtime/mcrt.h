@@ -493,6 +493,7 @@ typedef struct mc_plan_config {
     mc_major a_major;
     mc_sum_mode sums;      /* gemm, gemm24 */
     mc_dense_policy dense; /* SpMM, gemm24; mc_tune measures the sparse kernels alone, whatever it is */
+    unsigned unused;       /* not looked at: a struct that ended with `dense` has padding here */
     /* gemm with PROMOTED sums, no batch: scales of blocks (docs/gemm.md), f32, which each execution brings as
        the operands "a_blocks" and "b_blocks" of mc_args.list. With K = ceil(k / 128), a_blocks are m x K,
        one for each row of A and 128 of k, and lie as a_blocks_major says; b_blocks are ceil(n / 128) x K, row
