@@ -1,4 +1,5 @@
 #include "pattern.h"
+#include <string.h>
 #include "ops/members.h"
 #include "options.h"
 #include "shown.h"
@@ -11,5 +12,7 @@ int pattern_span(const char *text) {
 
 int pattern_check(const char *text) {
     if (text == NULL || pattern_span(text) > 0) return CMD_DONE;
+    if (strcmp(text, "4:8") == 0)
+        return cmd_usage("--pattern: 4:8 of pairs, of values of 4 bits, is 2:4, the usual one: leave it out");
     return cmd_usage("--pattern: '%s' is not 2:4, 4:6, 6:8 and so on to 62:64", shown(text).text);
 }

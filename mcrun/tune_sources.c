@@ -278,7 +278,11 @@ static mc_status load(const tune_source *source, const tune_options *options, co
 mc_status tune_source_load(const tune_source *source, const tune_options *options, const tune_kind *kind,
                            mc_vsparse *matrix, mc_diag *diag) {
     const int span = pattern_span(options->pattern);
-    if (span > 0 && !(kind->op->matrix.wanted && operator_has(kind->op, MEMBER_pattern)))
+    const bool takes = operator_has(kind->op, MEMBER_pattern);
+    if (span > 0 && takes && !kind->op->matrix.wanted)
+        return mc_fail(diag, MC_USAGE, "--pattern is a matrix's; for %s %s: --set pattern=%s",
+                       operator_article(kind->op), kind->op->title, options->pattern);
+    if (span > 0 && !takes)
         return mc_fail(diag, MC_USAGE, "--pattern: %s %s has none", operator_article(kind->op),
                        kind->op->title);
     mc_status status = load(source, options, kind, matrix, diag);

@@ -122,6 +122,9 @@ check 'the kernel' grep -q '^fields     op=gemm24 .* m=21 n=12 k=128 vec=1 ldb=1
 expect 0 'spread  ' plan --op gemm24 spans.smtx --lhs s8 --rhs s8 --out s32 --n 12 --pattern 8:10 --b-layout rows
 check 'transposed first' grep -q '^transpose  op=quantise .* m=75 n=12 lda=12 ldc=80$' "$work/stdout"
 expect 0 '"pattern": "8:10"' plan --op gemm24 spans.smtx --lhs f16 --rhs f16 --pattern 8:10 --json
+expect 2 'is 2:4, the usual one: leave it out' plan "$specs/gemm24_s4_mma.lua" spans.smtx --pattern 4:8
+printf '8 1 0 64\n' >rows.txt
+expect 2 "--pattern is a matrix's; for a slide24: --set pattern=6:8" plan "$specs/slide24.lua" --shapes rows.txt --pattern 6:8
 expect 2 '--pattern: an SpMM has none' plan "$specs/spmm_f16.lua" spans.smtx --pattern 8:10
 expect 2 "--pattern: '8:11' is not" "$mcrun" tune "$specs/gemm24_f16.lua" spans.smtx --device sim --pattern 8:11
 expect 0 'gemm24_f16_mma.lua' "$mcrun" tune "$specs/gemm24_f16_mma.lua" spans.smtx --device sim --in-process --candidates 1 --n 16 --pattern 8:10
