@@ -1,5 +1,5 @@
 -- Product of a 2:4 matrix of bf16: C[m,n] = A[m,k] B[k,n], A with at most two of four neighbours of a row, sums in f32. For Hopper, by asynchronous tensor cores.
--- The tiles that do not come out even among the multiprocessors are dealt out along k (stream-k), so that all end at the same time.
+-- Tiles that are too few for one more turn of all multiprocessors are dealt out along k (stream-k), up to five eighths of a turn.
 -- A list is a set of candidates to tune over; the first of each makes the default kernel.
 
 op   = "gemm24"

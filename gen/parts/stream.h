@@ -1,5 +1,5 @@
-/* A persistent grid whose last tiles of C are dealt out along k ("stream-k": Osama et al., 2023), so that all
- * of its thread blocks end at the same time, however many tiles there are.
+/* A persistent grid whose last tiles of C are dealt out along k ("stream-k": Osama et al., 2023), so that
+ * thread blocks do not wait for a few that have a tile more.
  *
  * Of T tiles G thread blocks take whole ones in turn, G at a time. Those that are left over fill a part of
  * one turn more. If it is more than 5/8 of it, they are taken whole, too. Else their stages of k make a line:
@@ -26,12 +26,12 @@
 #ifndef MC_STREAM_H
 #define MC_STREAM_H
 
+#include "parts/gemm_order.h"
 #include "parts/warpgroup.h"
 
 /* -- Which pieces a thread block has ------------------------------------------------------------------- */
 
 /* The caller sets the first part. */
-enum { STREAM_FULL = 5, STREAM_OF = 8, STREAM_RANGES = 4 };
 typedef struct stream_line {
     mc_builder *b;
     mc_reg stages; /* of a whole tile */

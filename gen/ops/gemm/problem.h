@@ -4,6 +4,7 @@
 #define MC_GEMM_PROBLEM_H
 
 #include "parts/batch.h"
+#include "parts/gemm_order.h"
 #include "parts/output.h"
 #include "parts/side.h"
 
@@ -12,9 +13,6 @@ typedef struct gemm_side {
     const char *name;
     bool integer;
 } gemm_side;
-
-/* Values of k, and columns of B, that have one scale. */
-enum { GEMM_BLOCK = 128 };
 
 /* In the order of the words of the field. */
 typedef enum gemm_sums { GEMM_FAST, GEMM_PROMOTED, GEMM_HALVES } gemm_sums;

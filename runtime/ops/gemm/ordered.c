@@ -115,8 +115,6 @@ static uint32_t element(const ordered *o, int64_t row, int64_t column) {
 
 /* -- The whole */
 
-static int64_t blocks_of(int64_t size) { return (size + GEMM_BLOCK - 1) / GEMM_BLOCK; }
-
 static bool is_scales(const mc_dense *scales, int64_t rows, int64_t cols) {
     return scales->type == MC_F32 && scales->rows == rows && scales->cols == cols;
 }
@@ -129,14 +127,14 @@ static mc_status check_scales(const ordered *o, mc_diag *diag) {
         return mc_fail(diag, MC_CANNOT,
                        "scales of blocks are those of a dense product of floats of 8 bits, whose sums are "
                        "promoted");
-    const int64_t m = o->a->rows, n = mc_layout_n(o->layout, o->b), k = blocks_of(o->terms);
+    const int64_t m = o->a->rows, n = mc_layout_n(o->layout, o->b), k = gemm_blocks(o->terms);
     if (order->a_blocks != NULL && order->b_blocks != NULL &&
         is_scales(order->a_blocks, columns ? k : m, columns ? m : k) &&
-        is_scales(order->b_blocks, blocks_of(n), k))
+        is_scales(order->b_blocks, gemm_blocks(n), k))
         return MC_OK;
     return mc_fail(diag, MC_USAGE,
                    "scales of blocks must be f32, %" PRId64 " x %" PRId64 " and %" PRId64 " x %" PRId64, m, k,
-                   blocks_of(n), k);
+                   gemm_blocks(n), k);
 }
 
 static bool is_stream_legal(const mc_gemm_order *order) {

@@ -1,4 +1,5 @@
 #include "ops/gemm/pieces.h"
+#include "parts/gemm_order.h"
 
 static int64_t pieces_of(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -11,15 +12,15 @@ static int64_t tile_of(const gemm_pieces *p, int64_t row, int64_t column) {
     return group * columns + column / p->stream.tile_n * height + tile_row - group;
 }
 
-/* Tiles that are taken whole, of TILES: all where the last turn is more than 5/8 full. */
+/* Tiles that are taken whole, of TILES. */
 static int64_t whole_tiles(const gemm_pieces *p, int64_t tiles) {
     const int64_t blocks = p->stream.blocks, left = tiles % blocks;
-    return 8 * left > 5 * blocks ? tiles : tiles - left;
+    return STREAM_OF * left > STREAM_FULL * blocks ? tiles : tiles - left;
 }
 
 /* Ranges of a line of so many tiles. */
 static int64_t ranges_of(const gemm_pieces *p, int64_t tiles) {
-    const int64_t most = least(p->stream.blocks, 4 * tiles);
+    const int64_t most = least(p->stream.blocks, STREAM_RANGES * tiles);
     return most > 0 ? most : 1;
 }
 

@@ -24,8 +24,6 @@ mc_status gemm_check_block_scales(const plan_problem *p, mc_diag *diag) {
 
 /* -- Blocks of k -------------------------------------------------------------------------------------- */
 
-static int64_t blocks_of(const host_operands *o) { return (o->problem->k + GEMM_BLOCK - 1) / GEMM_BLOCK; }
-
 /* COUNT values of k of DENSE, of 8 bits, from FIRST on: columns, or where K_ROWS rows, as it is stored. */
 static mc_dense part_of(const mc_dense *dense, bool k_rows, int64_t first, int64_t count) {
     mc_dense part = *dense;
@@ -81,7 +79,7 @@ static mc_status add_blocks(const host_operands *o, const unscaled_product *prod
                             const block_scales *scales, of_product *of, mc_dense *total, mc_diag *diag) {
     const plan_problem *p = o->problem;
     mc_status status = mc_dense_create(MC_F32, p->m, p->n, p->n, total, diag);
-    for (int64_t i = 0; i < blocks_of(o) && status == MC_OK; i++) {
+    for (int64_t i = 0; i < gemm_blocks(o->problem->k) && status == MC_OK; i++) {
         mc_dense block = {0};
         status = compute_block(o, product, i, of, &block, diag);
         if (status == MC_OK) add_block(&block, scales, of == product->bounds, i, total);
@@ -100,6 +98,6 @@ mc_status gemm_scaled_sums(const host_operands *o, const unscaled_product *produ
 mc_status gemm_scaled_bounds(const host_operands *o, const unscaled_product *product,
                              const block_scales *scales, mc_dense *result, mc_diag *diag) {
     mc_status status = add_blocks(o, product, scales, product->bounds, result, diag);
-    if (status == MC_OK) gemm_bound_scaled(result, blocks_of(o));
+    if (status == MC_OK) gemm_bound_scaled(result, gemm_blocks(o->problem->k));
     return status;
 }

@@ -4,9 +4,10 @@
 #define MCRT_GEMM_SCALED_H
 
 #include "ops/operator.h"
+#include "parts/gemm_order.h"
 
-/* Values of k, and columns of B, that have one scale. */
-enum { GEMM_BLOCK = 128 };
+/* Blocks of SIZE values of k, or columns of B. */
+static inline int64_t gemm_blocks(int64_t size) { return (size + GEMM_BLOCK - 1) / GEMM_BLOCK; }
 
 /* a_blocks are m x ceil(k / 128), or, a_major being COLUMN, stored as the transpose of that; b_blocks are
    ceil(n / 128) x ceil(k / 128). Both are f32. */

@@ -67,7 +67,7 @@ stream_sums wgmma_stream(const wgmma_plan *plan) {
                          .real = plan->problem.output.real};
 }
 
-/* A line has the stages of less than two tiles for each thread block. */
+/* A line has the stages of less than a tile for each thread block. Twice that is room enough. */
 int64_t wgmma_stream_k(const wgmma_plan *plan) {
     const stream_sums sums = wgmma_stream(plan);
     const shared_tile rhs = wgmma_rhs(plan);
