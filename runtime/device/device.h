@@ -162,14 +162,8 @@ typedef struct mc_launch {
     /* Above 1: the kernel runs that often, one time after another, and parameter `pass` counts from 0 */
     unsigned passes;
     size_t pass;
-    /* Bytes of flags (mc_contract.flags) at the beginning of the array that is parameter `workspace` */
-    unsigned flags;
-    size_t workspace;
 } mc_launch;
 
-/* On the simulator: writes something into flags that nothing has written, as a kernel expects. Ahead of each
-   launch of a kernel with flags. */
-MC_API mc_status mc_launch_touch_flags(mc_device *device, const mc_launch *launch, mc_diag *diag);
 /* Launches, all passes, and waits. */
 MC_API mc_status mc_module_launch(mc_module *module, const mc_launch *launch, mc_diag *diag);
 /* Does once what launches otherwise do each time: compares parameters with LAUNCH's, and allows its shared

@@ -147,7 +147,6 @@ static mc_status put(execution *x, void *stream, mc_diag *diag) {
     mc_status status = MC_OK;
     for (int i = 0; i < plan->passes.count && status == MC_OK; i++)
         status = put_pass(x, &plan->passes.items[i], stream, diag);
-    if (status == MC_OK) status = mc_launch_touch_flags(plan->context->device, &x->launch, diag);
     return status == MC_OK ? mc_module_put(plan->kernel->module, &x->launch, stream, diag) : status;
 }
 

@@ -191,11 +191,9 @@ static mc_status bind_params(const mc_contract *contract, const binding_list *bi
         if (status == MC_OK && contract->params[i].kind == MC_PARAM_TENSOR_MAP)
             launch->maps[i] = (const mc_tensor_map *)(uintptr_t)launch->values[i];
         if (contract->params[i].kind == MC_PARAM_PASS) launch->pass = i;
-        if (strcmp(contract->params[i].name, MC_WORKSPACE) == 0) launch->workspace = i;
     }
     launch->passes = contract->passes;
     launch->overlap = contract->overlap;
-    launch->flags = contract->flags;
     return status;
 }
 

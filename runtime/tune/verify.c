@@ -204,7 +204,6 @@ static mc_status check_others(measurement *m, mc_diag *diag) {
 mc_status tune_verify(measurement *m, tune_kernel *k, mc_diag *diag) {
     const tune_operands *o = &m->operands;
     mc_status status = begin_outputs(m, diag);
-    if (status == MC_OK) status = mc_launch_touch_flags(m->context->device, &k->launches[0], diag);
     if (status == MC_OK) status = mc_module_launch(k->module, &k->launches[0], diag);
     if (status == MC_OK) status = check_c(m, k, diag);
     if (status == MC_OK) status = check_others(m, diag);

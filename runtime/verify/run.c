@@ -202,7 +202,6 @@ static mc_status load(device_run *run, const char *ptx, mc_diag *diag) {
         mc_bind_maps(run->device, run->kernel, run->bindings.items, &run->bindings.count, run->maps, diag);
     if (status != MC_OK) return status;
     status = mc_bind(run->kernel, run->bindings.items, run->bindings.count, &run->launch, diag);
-    if (status == MC_OK) status = mc_launch_touch_flags(run->device, &run->launch, diag);
     if (status != MC_OK) return status;
     run->module = run->given->module;
     if (run->module != NULL) return MC_OK;
