@@ -33,7 +33,8 @@ static size_t workspace_bytes(const race *r, size_t group) {
     for (size_t i = 0; i < list->count; i++) {
         const variant *v = &list->items[i];
         bool counts = v->error == NULL && v->packing == group && v->kernel != NULL;
-        size_t bytes = counts ? mc_workspace_bytes(v->kernel, 0) : 0;
+        const mc_packed *packed = &r->work->packings[group];
+        size_t bytes = counts ? mc_workspace_bytes(v->kernel, packed, r->problem->shape.n, 0) : 0;
         if (bytes > most) most = bytes;
     }
     return most;

@@ -180,6 +180,9 @@ typedef struct mc_contract {
     /* Bytes of the array `workspace`, in a batch for each product. The kernel writes it before it reads it,
        and nothing else may use it until the last pass has ended. 0: there is none */
     unsigned workspace;
+    /* Where its dim is not NULL: so many bytes for each piece of a packed matrix (of the format panels: each
+       thread block that shares a panel with others), and of these for each ceil(shape `dim` / per_cta) */
+    mc_grid_axis workspace_each;
     /* So many bytes at its beginning are flags, which the kernel does read before it writes them. They may
        hold anything at first but the mark that stands for a set flag, which no other thing is
        (gen/parts/stream.h), and a launch leaves all of them clear. So there is nothing to clear */

@@ -45,8 +45,9 @@ static void passes_text(const mc_contract *c, const char *prefix, mc_text *text)
         text_add(text, "%sLaunch it %u times, one after another, with pass from 0 to %u\n", prefix, c->passes,
                  c->passes - 1);
     if (c->workspace)
-        text_add(text, "%sArray " MC_WORKSPACE ": %u bytes%s\n", prefix, c->workspace,
-                 batch ? " for each product" : "");
+        text_add(text, "%sArray " MC_WORKSPACE ": %u bytes%s%s\n", prefix, c->workspace,
+                 batch ? " for each product" : "",
+                 c->workspace_each.dim ? " for each piece of the packed matrix and tile of columns" : "");
     if (c->flags)
         text_add(text,
                  "%s  of which the first %u are flags; each launch leaves them as the next one wants them\n",
@@ -268,6 +269,9 @@ static char *describe_json(const mc_kernel *kernel) {
         json_pack("{si si}", "static", (int)c->shared_static, "dynamic", (int)c->shared_dynamic));
     if (c->passes > 1) put(&m, root, "passes", json_integer(c->passes));
     if (c->workspace) put(&m, root, MC_WORKSPACE, json_integer(c->workspace));
+    if (c->workspace_each.dim)
+        put(&m, root, "workspace_each",
+            json_pack("{ss si}", "shape", c->workspace_each.dim, "per", c->workspace_each.per_cta));
     if (c->flags) put(&m, root, "flags", json_integer(c->flags));
     put(&m, root, "tensor_maps", maps_json(&m, c));
     put(&m, root, "constraints", constraints_json(&m, c));

@@ -273,6 +273,11 @@ void out_c_address(out_writer *w, mc_reg row, mc_reg col) {
     EMIT(b, add_s64, w->at, w->at, w->c_array);
 }
 
+void out_guard_rows(out_writer *w, mc_reg in_rows) {
+    w->in_rows = in_rows;
+    if (!w->columns.clamp) w->guard = in_rows;
+}
+
 void out_advance_c(out_writer *w, int rows) {
     mc_builder *b = w->b;
     int64_t bytes = (int64_t)rows * unit_bytes(w);

@@ -250,6 +250,8 @@ typedef struct out_writer {
 
 void out_declare_writer(out_writer *w);
 
+/* IN_ROWS says from here on whether the row is one of C's; there was such a predicate before. */
+void out_guard_rows(out_writer *w, mc_reg in_rows);
 /* Sets w->at to the address of C[row][col]. */
 void out_c_address(out_writer *w, mc_reg row, mc_reg col);
 /* Sets w->residual.at to the address of the residual's element [row][col], or of the row's first one where

@@ -89,6 +89,25 @@ MC_API mc_status mc_strided_pack_values(const mc_vsparse *a, const mc_strided *f
 MC_API mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int vec, const mc_strided *form,
                                    int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag);
 
+/* panels, what the gather SpMM reads of a matrix without vectors (vec = 1): `rows` neighbouring rows are a
+   panel. The columns in which any of them has something fill slots, in ascending order, and each panel whole
+   strides of 32. Which warp takes which strides, the array of items says (gen/parts/panels.h). */
+typedef struct mc_panels {
+    int rows;         /* of a panel: 8 or 16 */
+    int warps;        /* of a thread block: 1, 2, 4 or 8 */
+    int share;        /* strides that a warp takes of a panel, before others share it */
+    mc_coding coding; /* of integers mc_digits */
+} mc_panels;
+/*   items    s32[items * 4]              what each warp of the grid does, in whole thread blocks. First come
+                                          panels of several thread blocks, then those of 8 warps (or as many
+                                          as there are), of 4, of 2 and of 1, each kind in ascending order
+     col_idx  s32[strides * 32]           column of each slot, -1 for padding
+     values   s8 [strides * 32 * rows]    as strided-bcrs has them, 0 where a row has nothing in the column
+   The matrix has vec = 1. MC_CANNOT as for strided-bcrs, and for 2^31 nonzeros or more. */
+MC_API mc_status mc_panels_pack(const mc_vsparse *a, const mc_panels *form, mc_packed *packed, mc_diag *diag);
+MC_API mc_status mc_panels_pack_values(const mc_vsparse *a, const mc_panels *form, mc_packed *packed,
+                                       mc_diag *diag);
+
 /* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be
    read from shared memory at once, and row blocks in an order that gives thread blocks equal work. Integers
    of at most 16 bits, or floats, with vec at most 16. */

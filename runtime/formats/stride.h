@@ -36,6 +36,9 @@ int64_t stride_tail_slots(const stride_layout *layout, int64_t count);
    behind the heads start at START. */
 int64_t stride_slot(const stride_layout *layout, int64_t start, int64_t block, int64_t vector);
 
+/* The layout of strided-bcrs, of values of TYPE in vectors of VEC. */
+mc_status strided_layout(mc_type type, int vec, const mc_strided *form, stride_layout *layout, mc_diag *diag);
+
 /* For index_place: indices in the order of the slots, and shuffled inside each 8 (nibbles.h). */
 int64_t stride_plain_index(const stride_layout *layout, int64_t slot);
 int64_t stride_shuffled_index(const stride_layout *layout, int64_t slot);

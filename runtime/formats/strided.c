@@ -96,8 +96,8 @@ static mc_status check_form(const mc_strided *form, mc_diag *diag) {
     return MC_OK;
 }
 
-static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stride_layout *layout,
-                             mc_diag *diag) {
+mc_status strided_layout(mc_type type, int vec, const mc_strided *form, stride_layout *layout,
+                         mc_diag *diag) {
     value_code code;
     mc_type unit = form->int4 ? MC_U4 : form->heads == 0 ? type : code_unit(type, MC_U8);
     mc_status status = check_form(form, diag);
@@ -119,14 +119,14 @@ static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stri
 mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed, mc_diag *diag) {
     *packed = (mc_packed){0};
     stride_layout layout;
-    mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
+    mc_status status = strided_layout(a->type, a->vec, form, &layout, diag);
     return status == MC_OK ? stride_pack(&layout, a, packed, diag) : status;
 }
 
 mc_status mc_strided_pack_values(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
                                  mc_diag *diag) {
     stride_layout layout;
-    mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
+    mc_status status = strided_layout(a->type, a->vec, form, &layout, diag);
     return status == MC_OK ? stride_pack_values(&layout, a, packed, diag) : status;
 }
 
@@ -134,7 +134,7 @@ mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int vec, cons
                             int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag) {
     *a = (mc_vsparse){0};
     stride_layout layout;
-    mc_status status = make_layout(type, vec, form, &layout, diag);
+    mc_status status = strided_layout(type, vec, form, &layout, diag);
     return status == MC_OK ? stride_unpack(&layout, packed, rows, cols, a, diag) : status;
 }
 
@@ -169,7 +169,7 @@ static int group_of(const mc_strided *form) { return form->int4 ? form->stride :
 static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_slots *slots, mc_diag *diag) {
     const mc_strided form = form_of(kernel, is_int4(kernel));
     stride_layout layout;
-    mc_status status = make_layout(a->vectors->type, a->vectors->vec, &form, &layout, diag);
+    mc_status status = strided_layout(a->vectors->type, a->vectors->vec, &form, &layout, diag);
     if (status != MC_OK) return status;
     return stride_slots(&layout, a->vectors, group_of(&form), slots, diag);
 }
@@ -180,7 +180,7 @@ mc_status strided_outline(const mc_kernel *kernel, const mc_vsparse *a, mc_strid
     *packed = (mc_packed){0};
     *slots = (packed_slots){0};
     *form = form_of(kernel, is_int4(kernel));
-    mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
+    mc_status status = strided_layout(a->type, a->vec, form, &layout, diag);
     return status == MC_OK ? stride_outline(&layout, a, group_of(form), packed, slots, diag) : status;
 }
 

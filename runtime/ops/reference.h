@@ -29,6 +29,11 @@ MC_API mc_status mc_reference_spmm_ordered(const mc_vsparse *a, const mc_dense *
    above. */
 MC_API mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_dense *b, const mc_ring *ring,
                                                 bool halves, mc_dense *c, mc_diag *diag);
+/* The same in the order of the gather kernel with panels; A has vec = 1. A row of B that is infinite or a NaN
+   reaches all rows of a panel in which one has something in that column. */
+MC_API mc_status mc_reference_spmm_panels_ordered(const mc_vsparse *a, const mc_dense *b,
+                                                  const mc_panels *form, bool halves, mc_dense *sums,
+                                                  mc_diag *diag);
 /* MC_USAGE where there is no A B. */
 mc_status reference_check_spmm(const mc_vsparse *a, const mc_dense *b, mc_diag *diag);
 

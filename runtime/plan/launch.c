@@ -65,7 +65,7 @@ static void describe_arguments(const plan_problem *problem, const mc_contract *c
         launch->maps[i].argument = operator_operand(o, contract->maps[i].array);
     }
     int slot = find_slot(contract, MC_WORKSPACE, MC_PARAM_ARRAY);
-    if (slot != PLAN_NONE)
+    if (slot != PLAN_NONE && launch->workspace.bytes > 0)
         launch->workspace.slot = slot, launch->workspace.align = contract->params[slot].align;
     for (size_t i = 0; i < o->operand_count; i++)
         describe_argument(problem, contract, &o->operands[i], &launch->arguments[i]);
@@ -84,6 +84,11 @@ static mc_status bind_tensors(const mc_kernel *kernel, binding_set *set, plan_la
     return status;
 }
 
+static size_t workspace_bytes(const mc_kernel *kernel, const matrix_packing *packing,
+                              const plan_problem *problem) {
+    return mc_workspace_bytes(kernel, packing != NULL ? &packing->host : NULL, problem->n, problem->batch);
+}
+
 /* -- The whole */
 
 mc_status plan_launch_make(const mc_context *context, const plan_problem *problem, const mc_kernel *kernel,
@@ -94,7 +99,7 @@ mc_status plan_launch_make(const mc_context *context, const plan_problem *proble
     *launch = (plan_launch){.operator= operator_of(problem->op)};
     bind_packing(&set, packing, matrix); /* first: of two bindings of a name the first one counts */
     bind_problem(&set, launch->operator, problem);
-    launch->workspace = (struct plan_workspace){mc_workspace_bytes(kernel, problem->batch), PLAN_NONE, 1};
+    launch->workspace = (struct plan_workspace){workspace_bytes(kernel, packing, problem), PLAN_NONE, 1};
     bind_value(&set, MC_WORKSPACE, NOWHERE);
     int multiprocessors = mc_device_get_info(context->device)->multiprocessors;
     bind_value(&set, "multiprocessors", multiprocessors > 0 ? multiprocessors : SIM_MULTIPROCESSORS);

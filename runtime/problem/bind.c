@@ -1,6 +1,7 @@
 /* A kernel's contract and a problem's numbers become a launch. */
 #include <string.h>
 #include "problem/bind.h"
+#include "formats/panels.h"
 #include "ops/operator.h"
 #include "parts/clusters.h"
 
@@ -158,14 +159,27 @@ static mc_status check_arrays(const mc_contract *contract, const binding_list *b
     return status;
 }
 
-size_t mc_workspace_bytes(const mc_kernel *kernel, int64_t batch) {
-    return (size_t)mc_kernel_contract(kernel)->workspace * (size_t)(batch > 1 ? batch : 1);
+static int64_t pieces_of(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
+
+size_t mc_workspace_bytes(const mc_kernel *kernel, const mc_packed *packed, int64_t n, int64_t batch) {
+    const mc_contract *c = mc_kernel_contract(kernel);
+    int64_t pieces = 1;
+    if (c->workspace_each.dim != NULL)
+        pieces = panels_pieces(packed, (int)c->grid[0].per_cta) * pieces_of(n, c->workspace_each.per_cta);
+    return (size_t)c->workspace * (size_t)pieces * (size_t)(batch > 1 ? batch : 1);
 }
 
 mc_binding mc_bind_f32(const char *name, float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return (mc_binding){name, bits};
+}
+
+/* Whether PARAM is a workspace that nobody has bound, since the matrix at hand has no pieces. */
+static bool is_needless(const mc_contract *contract, const mc_param *param, const binding_list *bindings) {
+    int64_t value;
+    if (contract->workspace_each.dim == NULL || strcmp(param->name, MC_WORKSPACE) != 0) return false;
+    return find(bindings, MC_WORKSPACE, &value, NULL) != MC_OK;
 }
 
 static mc_status bind_param(const mc_param *param, const binding_list *bindings, uint64_t *slot,
@@ -187,7 +201,8 @@ static mc_status bind_params(const mc_contract *contract, const binding_list *bi
     mc_status status = MC_OK;
     launch->count = contract->param_count;
     for (size_t i = 0; i < contract->param_count && status == MC_OK; i++) {
-        status = bind_param(&contract->params[i], bindings, &launch->values[i], diag);
+        if (is_needless(contract, &contract->params[i], bindings)) launch->values[i] = 0;
+        else status = bind_param(&contract->params[i], bindings, &launch->values[i], diag);
         if (status == MC_OK && contract->params[i].kind == MC_PARAM_TENSOR_MAP)
             launch->maps[i] = (const mc_tensor_map *)(uintptr_t)launch->values[i];
         if (contract->params[i].kind == MC_PARAM_PASS) launch->pass = i;
@@ -241,8 +256,6 @@ static bool takes_turns(const mc_contract *contract, const binding_list *binding
 static int cluster_members(const mc_contract *contract) {
     return (int)(contract->cluster[0] * contract->cluster[1] * contract->cluster[2]);
 }
-
-static int64_t pieces_of(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
 
 /* How many turns a thread block takes of the BLOCKS of each of PRODUCTS, where HELD thread blocks run at
    once. */

@@ -3,6 +3,7 @@
 #define MCRT_BIND_H
 
 #include "device/device.h"
+#include "formats/pack.h"
 
 /* A value for a parameter of the contract. Arrays by device address, shapes by number, scalars (f32) by their
    bits. */
@@ -22,9 +23,9 @@ MC_API mc_status mc_bind_tensor(const mc_kernel *kernel, size_t index, const mc_
 MC_API mc_status mc_bind_maps(mc_device *device, const mc_kernel *kernel, mc_binding *bindings, size_t *count,
                               mc_tensor_map maps[MC_MAX_MAPS], mc_diag *diag);
 
-/* Bytes on the device that the array MC_WORKSPACE of KERNEL has, for BATCH products (0: one); 0: there is
-   none. */
-MC_API size_t mc_workspace_bytes(const mc_kernel *kernel, int64_t batch);
+/* Bytes on the device that the array MC_WORKSPACE of KERNEL has, with the matrix PACKED for it, for BATCH
+   products (0: one) of N columns; 0: there is none. */
+MC_API size_t mc_workspace_bytes(const mc_kernel *kernel, const mc_packed *packed, int64_t n, int64_t batch);
 
 /* Fills LAUNCH for KERNEL: the grid from the shapes, parameters by name. MC_CANNOT where a binding is
    missing, a fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the

@@ -267,12 +267,17 @@ static mc_status add_operand(measurement *m, size_t i, mc_diag *diag) {
     return operand->out ? add_c(m, operand, diag) : add_input(m, i, diag);
 }
 
+static size_t kernel_workspace(const measurement *m, const tune_kernel *k) {
+    const plan_problem *p = m->race->problem;
+    if (k->kernel == NULL || k->packing == NULL) return 0;
+    return mc_workspace_bytes(k->kernel, &k->packing->packed, p->n, p->batch);
+}
+
 /* One for all kernels, which run one after another. */
 static mc_status add_workspace(measurement *m, mc_diag *diag) {
     size_t most = 0;
     for (size_t i = 0; i < m->race->count; i++) {
-        const mc_kernel *kernel = m->kernels[i].kernel;
-        size_t bytes = kernel == NULL ? 0 : mc_workspace_bytes(kernel, m->race->problem->batch);
+        size_t bytes = kernel_workspace(m, &m->kernels[i]);
         if (bytes > most) most = bytes;
     }
     return most == 0 ? MC_OK : tune_slab_add(&m->operands.slab, MC_WORKSPACE, NULL, most, 0, diag);

@@ -144,7 +144,7 @@ static mc_status put_factors(device_run *run, const operand_row *operand, const 
 /* What the simulator finds unwritten there must not be read. */
 static mc_status put_workspace(device_run *run, mc_diag *diag) {
     uint64_t address;
-    size_t bytes = mc_workspace_bytes(run->kernel, run->problem.batch);
+    size_t bytes = mc_workspace_bytes(run->kernel, &run->packed, run->problem.n, run->problem.batch);
     return bytes == 0 ? MC_OK : add_buffer(run, MC_WORKSPACE, bytes, 0, &address, diag);
 }
 

@@ -2,7 +2,7 @@
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | compress24 | slide24], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | compress24 | slide24 | panels], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -658,6 +658,7 @@ one_of() {
 floats_list() {
     local arch vec i name targets="sm_80 sm_89 sm_90 sm_100 sm_120"
     has_floats && [[ $(basename "$spec") = spmm_* || $(basename "$spec") = sddmm_* ]] || return 0
+    grep -q '^panel' "$spec" && return 0
     name=$(basename "$spec" .lua)
     grep -q '"tma"' "$spec" && targets="sm_90 sm_100 sm_120"
     for arch in $targets; do
@@ -701,6 +702,24 @@ defaults_list() {
             # For sm_120 ptxas 13 spills 40 bytes of a ring kernel of 16 warps of integers with V below 8.
             [ "$arch" = sm_120 ] && [ $vec != 8 ] && grep -q '"tma"' "$spec" && ! has_floats && continue
             echo "$arch 0 $(basename "$spec")-$vec --set vec=$vec"
+        done
+    done
+}
+
+# Of panels all variants, with outputs and types in turn.
+panels_list() {
+    local arch i turn=0 pairs=("s8 s8" "u8 s8" "s16 s8" "s8 s4" "bf16 bf16" "e4m3 e4m3" "s8 f16") lhs rhs
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for ((i = 0; i < count; i++)); do
+            turn=$((turn + 1))
+            echo "$arch $i plain"
+            # shellcheck disable=SC2046
+            echo "$arch $i real $(real $turn "$arch")"
+        done
+        grep -q tf32 "$spec" && continue
+        for lhs in "${pairs[@]}"; do
+            rhs=${lhs#* } lhs=${lhs% *} turn=$((turn + 1))
+            echo "$arch $((turn * 5 % (count / 2))) $lhs.$rhs --set lhs=$lhs --set rhs=$rhs --set tile_n=64 --set out=f16 --set scale=tensor"
         done
     done
 }

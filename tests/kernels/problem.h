@@ -31,6 +31,7 @@ typedef struct problem_kind {
     mc_residual residual; /* of SpMM */
     mc_type out;          /* of its C, where that has 4 bits */
     bool c_columns;       /* of SpMM: C and the residual are column-major */
+    bool panels;          /* of SpMM: an infinity of B meets zeros of the panel's other rows, too */
 } problem_kind;
 
 mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *diag);

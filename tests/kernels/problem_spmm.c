@@ -34,9 +34,10 @@ static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
     if (kind->c_columns && p->residual.data != NULL)
         status = mc_dense_transpose(&p->residual, problem_ldr(spec, kind), &p->stored_residual, diag);
     if (status != MC_OK) return status;
+    bool finite = kind->panels && mc_type_is_real(kind->rhs);
     mc_vsparse_fill(&p->a, spec->values, 1, NULL);
     if (kind->most) mc_vsparse_clamp(&p->a, kind->most);
-    mc_dense_fill(&p->b, spec->values, 2);
+    mc_dense_fill(&p->b, finite ? MC_VALUES_FULL : spec->values, 2);
     if (spec->infinities) add_infinities(&p->b, spec->infinities);
     return problem_spmm_sum(p, diag);
 }

@@ -58,7 +58,7 @@ static void begin(bench *t, const char *device, int multiprocessors) {
     if (!worked(t, device, mc_device_open(device, &t->device, t->diag))) return;
     t->a = filled(t, "a", (size_t)M * K, 1), t->b = filled(t, "b", (size_t)N * K, 1);
     t->c = filled(t, "c", (size_t)M * N * sizeof(int32_t), POISON);
-    t->workspace = filled(t, MC_WORKSPACE, mc_workspace_bytes(t->kernel, 0), ANYTHING);
+    t->workspace = filled(t, MC_WORKSPACE, mc_workspace_bytes(t->kernel, NULL, 0, 0), ANYTHING);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         bind_value(&t->bindings, sizes[i].name, sizes[i].value);
     if (multiprocessors > 0) bind_value(&t->bindings, "multiprocessors", multiprocessors);

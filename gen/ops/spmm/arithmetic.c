@@ -16,7 +16,7 @@ spmm_arithmetic spmm_plan_arithmetic(const int64_t *point, bool gathers, bool ex
     spmm_arithmetic math = {
         .kind = real ? &spmm_reals : &spmm_integers,
         .order = (spmm_order)point[F_ORDER],
-        .vec = (int)point[F_VEC],
+        .vec = spmm_rows_of(point),
         .stride = (int)point[F_STRIDE],
         .k = point[F_K],
         .exact = exact,

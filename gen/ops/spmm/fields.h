@@ -47,10 +47,17 @@ enum {
     F_LDR,
     F_C_MAJOR,
     F_TOGETHER,
+    F_PANEL,
+    F_SHARE,
 };
 
-enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4 };
+enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STANDARD_SHARE = 2 };
 typedef enum spmm_stacking { STACKING_AUTO, STACKING_OFF, STACKING_ON } spmm_stacking;
 typedef enum spmm_staging { SPMM_DIRECT, SPMM_TMA, SPMM_ASYNC, SPMM_SHARED } spmm_staging;
+
+/* Rows of A that a warp multiplies together: those of a nonzero vector, or of a panel. */
+static inline int spmm_rows_of(const int64_t *point) {
+    return (int)(point[F_PANEL] > 1 ? point[F_PANEL] : point[F_VEC]);
+}
 
 #endif

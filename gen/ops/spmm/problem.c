@@ -31,7 +31,7 @@ static void check_c_rows(const spmm_plan *plan, int field, int64_t ld, mc_compla
 }
 
 static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
-    if (plan->m != MC_OPEN && plan->m % plan->vec)
+    if (plan->m != MC_OPEN && !plan->panels && plan->m % plan->vec)
         complain(complaints, F_M, "%lld is not a multiple of vec = %d", (long long)plan->m, plan->vec);
     if (plan->n != MC_OPEN && plan->ldb != MC_OPEN && plan->ldb < plan->n)
         complain(complaints, F_LDB, "%lld is less than n = %lld", (long long)plan->ldb, (long long)plan->n);
@@ -77,7 +77,8 @@ static spmm_plan plan_of(const int64_t *point) {
     return (spmm_plan){
         .staging = (spmm_staging)point[F_STAGING],
         .staging_name = stagings[point[F_STAGING]],
-        .vec = (int)point[F_VEC],
+        .vec = spmm_rows_of(point),
+        .panels = point[F_PANEL] > 1,
         .m = point[F_M],
         .n = point[F_N],
         .k = point[F_K],
@@ -109,7 +110,8 @@ void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_c
     check_overlap(point, F_OVERLAP, complaints);
     spmm_check_arithmetic(point, &plan->math, plan->staging_name, gathers, complaints);
     plan->row_blocks = plan->warps / plan->split;
-    plan->guard_rows = plan->row_blocks > 1 && (plan->m == MC_OPEN || plan->m / plan->vec % plan->row_blocks);
+    plan->guard_rows = plan->panels || (plan->row_blocks > 1 &&
+                                        (plan->m == MC_OPEN || plan->m / plan->vec % plan->row_blocks));
 }
 
 void spmm_plan_values(spmm_plan *plan, int stride_bytes) {
@@ -139,7 +141,8 @@ void spmm_add_values(const spmm_plan *plan, bool windowed, mc_contract *c) {
 }
 
 static void add_shapes(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c) {
-    add_shape(c, "m", plan->guard_rows ? plan->m : 0, "rows of A and C, a multiple of vec");
+    add_shape(c, "m", plan->guard_rows ? plan->m : 0,
+              plan->panels ? "rows of A and C" : "rows of A and C, a multiple of vec");
     add_shape(c, "n", plan->n, "columns of B and C");
     add_shape(c, "k", takes_k ? plan->k : 0, "columns of A, rows of B");
     add_shape(c, "ldb", takes_ldb ? plan->ldb : 0, "elements from one row of B to the next");

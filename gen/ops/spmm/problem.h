@@ -14,7 +14,8 @@ typedef struct spmm_plan {
     spmm_staging staging;
     const char *staging_name;
     spmm_arithmetic math; /* and the types of A and B */
-    int vec;              /* V: rows of a row block */
+    int vec;              /* V: rows of a row block, or of a panel */
+    bool panels;          /* row blocks are panels of a matrix without vectors, the last one perhaps less */
     int64_t m, n, k, ldb, ldc, ldr;
     out_kind output;
     int align;      /* bytes that B's address is promised to be a multiple of */

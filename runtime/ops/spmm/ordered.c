@@ -48,11 +48,39 @@ static void add_mma(const ordered_product *p, const int64_t *vector, uint32_t *s
     }
 }
 
-/* SUM is part 0's; those of the others lie PITCH apart. */
-static uint32_t add_parts(const slot_walk *walk, const uint32_t *sum, int64_t pitch, int64_t column) {
-    int owner = walk->owned ? (int)(column / walk->owned % walk->parts) : 0;
-    uint32_t total = sum[owner * pitch];
-    for (int turn = 1; turn < walk->parts; turn++) total = mma_add_sums(total, sum[(owner ^ turn) * pitch]);
+/* Sums of parts, PITCH apart. */
+typedef struct part_sums {
+    const uint32_t *first;
+    int64_t pitch;
+} part_sums;
+
+/* COUNT of them from FIRST on, each STEP behind the one before, to TOTAL. */
+static uint32_t add_row(const part_sums *s, uint32_t total, int64_t first, int64_t step, int64_t count) {
+    for (int64_t i = 0; i < count; i++) total = mma_add_sums(total, s->first[(first + i * step) * s->pitch]);
+    return total;
+}
+
+/* Of a panel that has several thread blocks. */
+static uint32_t add_pieces(const part_sums *s, int64_t pieces, int warps) {
+    const int64_t last = (pieces - 1) * warps;
+    uint32_t total = 0;
+    for (int w = 0; w < warps; w++) {
+        uint32_t sum = s->first[(last + w) * s->pitch];
+        for (int64_t piece = w; piece < pieces - 1; piece += warps) {
+            uint32_t of_piece = s->first[piece * warps * s->pitch];
+            sum = mma_add_sums(sum, add_row(s, of_piece, piece * warps + 1, 1, warps - 1));
+        }
+        total = w == 0 ? sum : mma_add_sums(total, sum);
+    }
+    return total;
+}
+
+/* PARTS sums of column COLUMN. */
+static uint32_t add_parts(const slot_walk *walk, const part_sums *s, int64_t parts, int64_t column) {
+    if (walk->warps > 0 && parts > walk->warps) return add_pieces(s, parts / walk->warps, walk->warps);
+    int owner = walk->owned ? (int)(column / walk->owned % parts) : 0;
+    uint32_t total = s->first[owner * s->pitch];
+    for (int turn = 1; turn < parts; turn++) total = mma_add_sums(total, s->first[(owner ^ turn) * s->pitch]);
     return total;
 }
 
@@ -60,13 +88,18 @@ static uint32_t add_parts(const slot_walk *walk, const uint32_t *sum, int64_t pi
 static void sum_block(const ordered_product *p, int64_t block, uint32_t *c) {
     const slot_walk *walk = &p->walk;
     int64_t n = p->b->cols, count = p->a->vec * n;
-    for (int64_t i = 0; i < count * walk->parts; i++) p->sums[i] = 0;
-    for (int part = 0; part < walk->parts; part++) {
-        const int64_t *start = &walk->start[block * walk->parts + part];
+    int64_t first = walk->first_part ? walk->first_part[block] : block * walk->parts,
+            parts = walk->first_part ? walk->first_part[block + 1] - first : walk->parts;
+    for (int64_t i = 0; i < count * parts; i++) p->sums[i] = 0;
+    for (int64_t part = 0; part < parts; part++) {
+        const int64_t *start = &walk->start[first + part];
         for (int64_t mma = start[0]; mma < start[1]; mma++)
             add_mma(p, &walk->vector[mma * walk->depth], p->sums + part * count);
     }
-    for (int64_t i = 0; i < count; i++) c[i] = add_parts(walk, p->sums + i, count, i % n);
+    for (int64_t i = 0; i < count; i++) {
+        const part_sums sums = {p->sums + i, count};
+        c[i] = add_parts(walk, &sums, parts, i % n);
+    }
 }
 
 static mc_status sum_blocks(ordered_product *p, mc_dense *c, mc_diag *diag) {
@@ -111,4 +144,19 @@ mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_dense *b,
     mc_status status = find_mma(&p, halves, diag);
     if (status == MC_OK) status = walk_ring(a, mc_type_bytes(b->type), ring, p.form.k, &p.walk, diag);
     return sum_in_order(&p, status, c, diag);
+}
+
+mc_status mc_reference_spmm_panels_ordered(const mc_vsparse *a, const mc_dense *b, const mc_panels *form,
+                                           bool halves, mc_dense *c, mc_diag *diag) {
+    panel_matrix m;
+    *c = (mc_dense){0};
+    mc_status status = panels_join(a, form->rows, &m, diag);
+    if (status != MC_OK) return status;
+    ordered_product p = {.a = &m.joined, .b = b};
+    status = find_mma(&p, halves, diag);
+    if (status == MC_OK) status = walk_panels(&m, form, p.form.k, &p.walk, diag);
+    status = sum_in_order(&p, status, c, diag);
+    if (status == MC_OK) c->rows = a->rows; /* the last panel may be less */
+    panels_free(&m);
+    return status;
 }

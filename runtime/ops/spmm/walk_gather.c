@@ -57,8 +57,7 @@ static int slot_of(int depth, int mma, int k) {
     return k % of_reg / elements * MC_LANE_SLOTS + (2 * mma + k / of_reg) * elements + k % elements;
 }
 
-/* TO receives the vectors of a group's mma. */
-static void take_group(const int64_t *slots, int depth, int64_t *to) {
+void walk_take_group(const int64_t *slots, int depth, int64_t *to) {
     for (int i = 0; i < WALK_GROUP; i++) *to++ = slots[slot_of(depth, i / depth, i % depth)];
 }
 
@@ -69,7 +68,7 @@ static void take_slots(const gather_slots *slots, int64_t row_blocks, slot_walk 
             walk->start[b * walk->parts + part] = taken / walk->depth;
             for (int64_t turn = 0; (slot = stride_of(slots, b, part, turn)) >= 0; turn++)
                 for (int i = 0; i < slots->order->stride; i += WALK_GROUP, taken += WALK_GROUP)
-                    take_group(&slots->vector[slot + i], walk->depth, &walk->vector[taken]);
+                    walk_take_group(&slots->vector[slot + i], walk->depth, &walk->vector[taken]);
         }
     walk->start[row_blocks * walk->parts] = taken / walk->depth;
 }
@@ -95,5 +94,6 @@ mc_status walk_gather(const mc_vsparse *a, const mc_gather_order *order, int dep
 void walk_free(slot_walk *walk) {
     free(walk->vector);
     free(walk->start);
+    free(walk->first_part);
     *walk = (slot_walk){0};
 }

@@ -1,5 +1,6 @@
 /* What fields have against each other in the gather kernel. */
 #include "ops/spmm/gather/gather.h"
+#include "parts/fragment.h"
 
 static void check_shared_memory(const gather_plan *plan, mc_complaints *complaints) {
     if (plan->base.shared_bytes <= STATIC_SHARED) return;
@@ -30,12 +31,35 @@ static void check_ldb(const spmm_plan *base, mc_complaints *complaints) {
                  (long long)base->ldb);
 }
 
+/* What panels go with. */
+static void check_panels(const int64_t *point, const gather_plan *plan, mc_complaints *complaints) {
+    static const struct {
+        int field, wanted;
+        const char *why;
+    } rows[] = {{F_VEC, 1, "panels are of matrices without vectors: vec = 1"},
+                {F_SPLIT, 1, "`share` says when warps share a panel: split = 1"},
+                {F_STRIDE, MC_GROUP_SLOTS, "panels are cut into strides of 32: stride = 32"},
+                {F_STAGING, SPMM_DIRECT, "panels go with staging = \"direct\""},
+                {F_HEADS, 1, "values of panels come packed: heads = true"},
+                {F_SUM, 0, "sums of panels are not exact beyond 32 bits: sum = \"wrap\""},
+                {F_C_MAJOR, 0, "panels have a row-major C: c_major = \"row\""},
+                {F_BATCH, 0, "panels are single products: batch = false"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (point[rows[i].field] != rows[i].wanted) complain(complaints, F_PANEL, "%s", rows[i].why);
+    if (plan->base.math.order == SPMM_PAPER && !spmm_is_tall(&plan->base.math))
+        complain(complaints, F_PANEL, "panels of 8 rows are multiplied in swapped order");
+    if (point[F_MMA] == SPMM_INT4) complain(complaints, F_PANEL, "panels have no mma of 4 bits");
+}
+
 void spmm_gather_check(const int64_t *point, const gather_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
-    spmm_use use = {.tile_n = base->tile_n, .through_shared = plan->shared, .given_values = !plan->heads};
+    spmm_use use = {.tile_n = base->tile_n, .through_shared = plan->shared, .given_values = plan->given};
     check_ldb(base, complaints);
     check_warps(point, plan, complaints);
     spmm_check_gathered(&base->math, use, complaints);
+    if (base->panels) check_panels(point, plan, complaints);
+    else if (point[F_SHARE] != STANDARD_SHARE)
+        complain(complaints, F_SHARE, "there are no panels: leave it out");
     if (!plan->padding && !plan->shared)
         complain(complaints, F_PADDING, "staging = \"%s\" has no rows to pad: only shared has",
                  base->staging_name);

@@ -9,24 +9,27 @@
 #include <stdio.h>
 
 /* Registers that ptxas 13 takes besides. Without them it spills in order paper for sm_100 and sm_120. */
-enum { PAPER_SPARE = 32, WIDE_SPARE = 16 };
+enum { PAPER_SPARE = 32, WIDE_SPARE = 16, PANEL_SPARE = 16 /* integers, of 16 rows */ };
 /* And in the output of 128 columns of floats and 16 rows, where these lie by columns and have residuals. */
 enum { COLUMNS_SPARE = 16 };
 
 /* -- The thread's place ------------------------------------------------------------------------------- */
 
-/* Sets this thread's place, its row block and its column tile. */
-static void emit_place(gather_emitter *e) {
+static void emit_row_block(gather_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = &e->plan->base;
-    spmm_emit_lane(&e->at);
     e->row_block = b32(b, "row_block");
     EMIT(b, mov_special, e->row_block, NAME("ctaid.x"));
-    if (plan->row_blocks > 1) {
-        note(b, "%d row blocks a thread block", plan->row_blocks);
-        mc_reg local = shr_u32(b, "local_block", e->at.place.warp, I(log2_of(plan->split)));
-        EMIT(b, mad_s32, e->row_block, e->row_block, I(plan->row_blocks), local);
-    }
+    if (plan->row_blocks == 1) return;
+    note(b, "%d row blocks a thread block", plan->row_blocks);
+    mc_reg local = shr_u32(b, "local_block", e->at.place.warp, I(log2_of(plan->split)));
+    EMIT(b, mad_s32, e->row_block, e->row_block, I(plan->row_blocks), local);
+}
+
+/* Sets this thread's place, its row block (a panel is found later) and its column tile. */
+static void emit_place(gather_emitter *e) {
+    spmm_emit_lane(&e->at);
+    if (!e->plan->base.panels) emit_row_block(e);
     spmm_emit_tile_column(&e->at);
 }
 
@@ -130,9 +133,10 @@ static void emit_edge_tiles(gather_emitter *e) {
         note(b, "the next columns, if any, start at the head again");
         spmm_gather_emit_load_head(e);
     }
-    if (plan->base.split > 1) note(b, "nobody overwrites partial sums that are still being read");
+    bool shares = plan->base.split > 1 || (plan->base.panels && plan->base.warps > 1);
+    if (shares) note(b, "nobody overwrites partial sums that are still being read");
     else if (plan->base.c_columns) note(b, "nobody overwrites elements of C that are still being stored");
-    if (plan->base.split > 1 || plan->base.c_columns) EMIT(b, bar_sync, I(0));
+    if (shares || plan->base.c_columns) EMIT(b, bar_sync, I(0));
     EMIT_IF(b, again, bra_uni, TO(loop));
 }
 
@@ -168,7 +172,8 @@ static void emit_kernel(gather_emitter *e) {
     emit_launch_next(b, plan->base.overlap);
     emit_place(e);
     load_shapes(&e->at);
-    if (plan->heads) spmm_gather_emit_head(e);
+    if (plan->base.panels) spmm_gather_emit_item(e);
+    else if (plan->heads) spmm_gather_emit_head(e);
     else spmm_gather_emit_strides(e);
     spmm_gather_emit_stream(e);
     if (plan->heads) spmm_gather_emit_strides(e);
@@ -202,6 +207,8 @@ void spmm_gather_emit(const void *data, mc_builder *b) {
     if (plan->base.batch) batch_begin(b, batch.arrays, batch.count);
     if (plan->base.math.order == SPMM_PAPER && !spmm_is_tall(&plan->base.math)) b->spare += PAPER_SPARE;
     if (plan->base.tile_n > 128) b->spare += WIDE_SPARE;
+    if (plan->base.panels && spmm_is_tall(&plan->base.math) && !plan->base.math.kind->real)
+        b->spare += PANEL_SPARE;
     if (plan->base.shared_bytes) shared_array(b, gather_shared_name(plan), plan->base.shared_bytes, 16);
     emit_kernel(&e);
     if (spares_for_columns(&plan->base) && b->spare < COLUMNS_SPARE) b->spare = COLUMNS_SPARE;

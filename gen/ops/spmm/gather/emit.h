@@ -21,12 +21,20 @@ typedef struct gather_stream {
     mc_reg index[SPMM_MAX_STEPS * MC_LANE_SLOTS], value[SPMM_MAX_VALUES];
 } gather_stream;
 
+/* Of panels: which of the lane's rows A has; the thread block's number; how the item says that warps share
+   the panel. */
+typedef struct gather_panel {
+    mc_reg has_row[2];
+    mc_reg block, sharing;
+} gather_panel;
+
 typedef struct gather_emitter {
     const gather_plan *plan;
     mc_builder *b;
     spmm_emitter at;
     mc_reg row_block;
     out_residual residual;
+    gather_panel panel;
     gather_stream stream;
     spmm_sums sums;
     spmm_gathered gathered;
@@ -58,6 +66,16 @@ void spmm_gather_emit_load_values(gather_emitter *e, mc_reg stride, spmm_value_l
 /* The same of both. Addresses come first. */
 void spmm_gather_emit_load_stride(gather_emitter *e, mc_reg stride, mc_reg guard,
                                   spmm_value_lanes with_values);
+
+/* -- panels.c ----------------------------------------------------------------------------------------- */
+
+/* Sets row_block, and of the stream first and last, by the warp's item. */
+void spmm_gather_emit_item(gather_emitter *e);
+/* Where the lane stores the ROW-th of its rows. */
+mc_reg spmm_gather_guard(const gather_emitter *e, int row);
+/* Adds the sums of PATH's columns, from PATH_COL on, of warps that share a panel. A warp that does not finish
+   one goes to END. */
+void spmm_gather_emit_join(gather_emitter *e, const gather_path *path, mc_reg path_col, mc_label end);
 
 /* -- shared.c: rows of B on their way through shared memory -------------------------------------------- */
 

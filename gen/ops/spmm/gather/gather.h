@@ -73,6 +73,8 @@ typedef struct gather_plan {
     bool shared;      /* rows of B go through shared memory */
     bool prefetch;    /* the next stride is under way during a stride's mma */
     bool heads;       /* the first strides of all row blocks lie in front of the others */
+    int share;        /* of panels: strides of a warp, before it shares its panel */
+    bool given;       /* another kernel may write the values of A */
     bool padding;     /* of rows in shared memory */
     int stride_steps; /* steps of 32 slots in a stride */
     gather_rows rows;
@@ -120,6 +122,11 @@ column_tile spmm_gather_tile(const gather_plan *plan, const gather_path *path);
 static inline int spmm_gather_tile_offset(const gather_plan *plan, const gather_path *path) {
     return plan->base.warps * spmm_gather_share_bytes(plan, path);
 }
+
+/* panels.c. Bytes of shared memory for the sums of panels that warps share, and of the workspace for those of
+   a piece, of a tile's columns. */
+int spmm_gather_panel_shared(const gather_plan *plan, const gather_path *path);
+int spmm_gather_piece_bytes(const gather_plan *plan);
 
 /* estimate.c */
 double spmm_gather_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);

@@ -186,9 +186,16 @@ void spmm_gather_emit_tile(gather_emitter *e, const gather_path *path, mc_reg pa
     sums_zero(&e->sums);
     spmm_gather_clear_rows(e, &rows);
     begin_walk(e, &w);
-    if (e->plan->heads) emit_grid_wait(e->b, e->plan->base.overlap, "B");
+    if (!e->plan->given) emit_grid_wait(e->b, e->plan->base.overlap, "B");
     if (e->plan->heads) emit_strides(e, &rows, &w);
     else emit_some_strides(e, &rows, &w);
     sums_settle(&e->sums, spmm_is_tall(e->sums.of) ? TALL_ODD : frag_c_reg(1, 0), w.more);
+    if (!e->plan->base.panels) {
+        spmm_gather_emit_epilogue(e, path, path_col, lane_col, factors);
+        return;
+    }
+    mc_label end = label(e->b, "PANEL_END");
+    spmm_gather_emit_join(e, path, path_col, end);
     spmm_gather_emit_epilogue(e, path, path_col, lane_col, factors);
+    set_label(e->b, end);
 }

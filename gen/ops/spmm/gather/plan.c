@@ -132,7 +132,9 @@ void spmm_gather_make_plan(const int64_t *point, void *out, mc_complaints *compl
     spmm_plan_problem(point, true, base, complaints);
     plan->shared = base->staging == SPMM_SHARED;
     plan->prefetch = point[F_PREFETCH] != 0;
-    plan->heads = point[F_HEADS] != 0;
+    plan->share = (int)point[F_SHARE];
+    plan->given = point[F_HEADS] == 0;
+    plan->heads = !plan->given && !base->panels;
     plan->padding = point[F_PADDING] != 0;
     plan->stride_steps = base->stride / MC_GROUP_SLOTS;
     base->threads = MC_WARP * base->warps;
@@ -142,7 +144,8 @@ void spmm_gather_make_plan(const int64_t *point, void *out, mc_complaints *compl
     plan_wide(plan);
     plan_edge(plan);
     const gather_path *widest = plan->wide.emitted ? &plan->wide : &plan->edge;
-    base->shared_bytes = (unsigned)(base->warps * spmm_gather_share_bytes(plan, widest));
+    base->shared_bytes = (unsigned)(base->panels ? spmm_gather_panel_shared(plan, widest)
+                                                 : base->warps * spmm_gather_share_bytes(plan, widest));
     if (base->c_columns) {
         const column_tile tile = spmm_gather_tile(plan, widest);
         base->shared_bytes += (unsigned)column_tile_bytes(&tile);

@@ -27,10 +27,9 @@ static void add_b(const spmm_plan *plan, mc_contract *c) {
     add_constraint(c, (mc_constraint){"ldb", spmm_b_is_paired(plan) ? 2 : 0, limit, ROWS_FIT});
 }
 
-static void make_contract(const void *data, mc_contract *c) {
+static void add_strided(const gather_plan *plan, mc_contract *c) {
     static const char *const row_ptrs[] = {
         [1] = "m + 1", [2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1", [16] = "m / 16 + 1"};
-    const gather_plan *plan = data;
     const spmm_plan *base = &plan->base;
     bool permuted = spmm_permutes_slots(&base->math);
     c->format = spmm_strided_format(&base->math);
@@ -43,10 +42,35 @@ static void make_contract(const void *data, mc_contract *c) {
               (mc_array){"col_idx", "s32", base->stride == 64 ? "strides * 64" : "strides * 32",
                          heads[plan->heads ? base->split : 0][permuted]});
     spmm_add_values(base, false, c);
-    if (!plan->heads) c->awaited = "values";
+}
+
+static void add_panels(const gather_plan *plan, mc_contract *c) {
+    c->format = "panels";
+    add_array(
+        c, 16,
+        (mc_array){"items", "s32", "item_count * 4",
+                   "an item a warp: its panel, the first of its strides, the one behind the last, and how "
+                   "the panel is shared"});
+    add_array(
+        c, 16,
+        (mc_array){"col_idx", "s32", "strides * 32", "column of each slot, -1 for padding; panel by panel"});
+    spmm_add_values(&plan->base, false, c);
+}
+
+static void make_contract(const void *data, mc_contract *c) {
+    const gather_plan *plan = data;
+    const spmm_plan *base = &plan->base;
+    if (base->panels) add_panels(plan, c);
+    else add_strided(plan, c);
+    if (plan->given) c->awaited = "values";
     add_b(base, c);
     spmm_contract(base, false, true, c);
     c->shared_static = base->shared_bytes;
+    if (!base->panels) return;
+    c->grid[0] = (mc_grid_axis){"item_count", base->warps};
+    add_workspace(c, (unsigned)spmm_gather_piece_bytes(plan), 16,
+                  "where thread blocks leave sums of panels that several of them share");
+    c->workspace_each = (mc_grid_axis){"n", base->tile_n};
 }
 
 static void make_facts(const void *data, mc_facts *facts) {
@@ -62,11 +86,13 @@ static void make_facts(const void *data, mc_facts *facts) {
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const gather_plan *plan = data;
     const spmm_plan *base = &plan->base;
-    snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s%s", base->math.lhs,
+    char panel[24] = "";
+    if (base->panels) snprintf(panel, sizeof panel, "_panels_h%d", plan->share);
+    snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s%s%s", base->math.lhs,
              base->math.rhs, out_element_name(base->output.element), base->output.exact ? "_exact" : "",
              out_act_link(&base->output), out_act_text(&base->output), base->vec, base->stride, base->tile_n,
              base->warps, base->split, plan->shared ? "_shared" : "", spmm_mma_suffix(&base->math),
-             base->c_columns ? "_columns" : "");
+             base->c_columns ? "_columns" : "", panel);
 }
 
 #define DIRECT "Rows of B are gathered from global memory straight into registers and transposed there."

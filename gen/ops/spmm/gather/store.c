@@ -46,8 +46,21 @@ static out_factors emit_direct_factors(gather_emitter *e, const gather_path *pat
     mc_reg row = b32(b, "factor_row");
     EMIT(b, shl_b32, row, e->row_block, spmm_gather_log_vec(e));
     emit_lane_row(e, path, row, row);
-    for (int r = 0; r < k.rows; r++) out_load_row_factors(&factors, r, row, r * k.row_step, e->at.stores);
+    for (int r = 0; r < k.rows; r++)
+        out_load_row_factors(&factors, r, row, r * k.row_step, spmm_gather_guard(e, r));
     return factors;
+}
+
+/* ROW: the number of the next row among the lane's. Of a panel it may be beyond C. */
+static void go_to_next_row(const gather_emitter *e, out_writer *w, int step, int row, mc_reg col) {
+    out_advance_c(w, step);
+    if (!e->plan->base.panels) {
+        out_advance_residual(w, step);
+        return;
+    }
+    out_guard_rows(w, spmm_gather_guard(e, row));
+    EMIT(e->b, add_s32, w->row, w->row, I(step));
+    out_residual_address(w, w->row, col);
 }
 
 /* Stores from registers. Scales and biases of up to 16 columns are too many registers to hold through the
@@ -69,8 +82,7 @@ static void emit_direct(gather_emitter *e, const gather_path *path, mc_reg path_
         if (i == 0) out_c_address(&w, w.row, col);
         if (i == 0) out_residual_address(&w, w.row, col);
         spmm_gather_run_of_sums(e, 0, i, k.run, sums);
-        if (next_row) out_advance_c(&w, k.row_step);
-        if (next_row) out_advance_residual(&w, k.row_step);
+        if (next_row) go_to_next_row(e, &w, k.row_step, row, col);
         out_load_residual(&w, 0, col, column, k.run);
         out_store_run(
             &w, factors,

@@ -33,7 +33,7 @@ static void emit_own_head(gather_emitter *e) {
     EMIT(b, add_s32, s->first, s->first, I(e->plan->base.split));
     s->has_head = setp_lt(b, "has_head", s->head, s->last);
     s->head_values = lanes_where(&e->plan->base.math, b, names, s->has_values, s->head, s->last, s->has_head);
-    emit_grid_wait(b, e->plan->base.overlap, "values or B");
+    if (e->plan->given) emit_grid_wait(b, e->plan->base.overlap, "values or B");
 }
 
 /* A row block beyond m has no strides. */

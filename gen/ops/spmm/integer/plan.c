@@ -85,7 +85,7 @@ static bool prefers_int4(const int64_t *point) {
 
 static bool takes_int4(const int64_t *point, bool gathers) {
     if (digit_sides[point[F_RHS]].bits != 4 || !gathers || point[F_MMA] == SPMM_INT8) return false;
-    if (point[F_VEC] > SPMM_MMA_ROWS) return false;
+    if (spmm_rows_of(point) > SPMM_MMA_ROWS || point[F_PANEL] > 1) return false;
     return point[F_MMA] == SPMM_INT4 || prefers_int4(point);
 }
 

@@ -1,0 +1,251 @@
+/* panels: what the gather SpMM reads of a matrix without vectors. */
+#include "formats/panels.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/memory.h"
+#include "formats/format.h"
+#include "parts/fragment.h"
+#include "parts/panels.h"
+
+extern const packed_format format_panels;
+
+enum { MOST_WARPS = 8, ITEMS = 0 /* where the array is */ };
+
+/* -- Who takes what ----------------------------------------------------------------------------------- */
+
+static int64_t ceil_of(int64_t count, int64_t each) { return count / each + (count % each != 0); }
+
+/* The least number whose square is at least COUNT. */
+static int64_t root_of(int64_t count) {
+    int64_t root = 1;
+    while (root * root < count) root++;
+    return root;
+}
+
+/* The pieces' sums are added up by the warps of one thread block, so that more pieces than about the root of
+   the strides cost more than they save. */
+panel_sharing panels_share(const mc_panels *form, int64_t strides) {
+    int64_t each = (int64_t)form->warps * form->share;
+    if (strides > each) {
+        int64_t pieces = ceil_of(strides, each), most = root_of(strides);
+        if (most > PANEL_MOST_PIECES) most = PANEL_MOST_PIECES;
+        return (panel_sharing){pieces < most ? pieces : most, form->warps};
+    }
+    panel_sharing s = {1, 1};
+    while ((int64_t)s.parts * form->share < strides) s.parts *= 2;
+    return s;
+}
+
+/* Panels come by how many warps they have, which is a power of two, the most first. So those of one panel
+   lie in one thread block, and the panels that take longest begin first. */
+typedef struct dealing {
+    const mc_panels *form;
+    const int64_t *start; /* [panels + 1]: the first slot of each */
+    int64_t panels;
+    int32_t *items; /* NULL: they are counted alone */
+    int64_t count;  /* of items, so far */
+} dealing;
+
+static int64_t strides_of(const dealing *d, int64_t panel) {
+    return (d->start[panel + 1] - d->start[panel]) / MC_GROUP_SLOTS;
+}
+
+static void put_item(dealing *d, int64_t panel, int64_t first, int64_t last, unsigned sharing) {
+    if (d->items != NULL) {
+        int32_t *to = d->items + d->count * PANEL_ITEM_WORDS;
+        to[0] = (int32_t)panel, to[1] = (int32_t)first, to[2] = (int32_t)last, to[3] = (int32_t)sharing;
+    }
+    d->count++;
+}
+
+static void put_panel(dealing *d, int64_t panel, panel_sharing s) {
+    const int64_t strides = strides_of(d, panel), begin = d->start[panel] / MC_GROUP_SLOTS;
+    const unsigned parts = (unsigned)(s.parts - 1) << PANEL_PARTS_SHIFT, pieces = (unsigned)(s.pieces - 1)
+                                                                                  << PANEL_PIECES_SHIFT;
+    for (int64_t leaf = 0; leaf < s.pieces * s.parts; leaf++) {
+        unsigned part = (unsigned)(leaf % s.parts), piece = (unsigned)(leaf / s.parts) << PANEL_PIECE_SHIFT;
+        put_item(d, panel, begin + panels_cut(s, strides, leaf), begin + panels_cut(s, strides, leaf + 1),
+                 part | parts | piece | pieces);
+    }
+}
+
+/* Those of PARTS warps, of several thread blocks or of one. */
+static void put_panels(dealing *d, int parts, bool pieces) {
+    for (int64_t panel = 0; panel < d->panels; panel++) {
+        panel_sharing s = panels_share(d->form, strides_of(d, panel));
+        if (s.parts == parts && (s.pieces > 1) == pieces) put_panel(d, panel, s);
+    }
+}
+
+/* Warps that share nothing must know, too, where others of their thread block meet at a barrier. */
+static void mark_sharing(const dealing *d) {
+    const int warps = d->form->warps;
+    for (int64_t i = 0; i < d->count; i += warps) {
+        int32_t *sharing = d->items + i * PANEL_ITEM_WORDS + PANEL_ITEM_WORDS - 1;
+        bool shares = false;
+        for (int w = 0; w < warps; w++) shares = shares || sharing[w * PANEL_ITEM_WORDS] != 0;
+        for (int w = 0; w < warps && shares; w++) sharing[w * PANEL_ITEM_WORDS] |= 1 << PANEL_SHARES_SHIFT;
+    }
+}
+
+static void deal(dealing *d) {
+    d->count = 0;
+    put_panels(d, d->form->warps, true);
+    for (int parts = d->form->warps; parts >= 1; parts /= 2) put_panels(d, parts, false);
+    while (d->count % d->form->warps != 0) put_item(d, d->panels, 0, 0, 0);
+    if (d->items != NULL) mark_sharing(d);
+}
+
+/* The array of items takes the place of row_ptr. */
+static mc_status make_items(const mc_panels *form, const stride_layout *layout, const mc_vsparse *joined,
+                            mc_packed *packed, mc_diag *diag) {
+    int64_t *start = NULL;
+    mc_status status = stride_starts(layout, joined, &start, diag);
+    dealing d = {.form = form, .start = start, .panels = joined->row_blocks};
+    if (status == MC_OK) {
+        deal(&d);
+        d.items = mcrt_array(mcrt_product(d.count, PANEL_ITEM_WORDS), sizeof *d.items);
+        status = d.items != NULL ? MC_OK : mcrt_no_memory(diag, d.count, "items");
+    }
+    if (status == MC_OK) {
+        deal(&d);
+        free(packed->arrays[ITEMS].data);
+        packed->arrays[ITEMS] = (mc_packed_array){"items", MC_S32, d.count * PANEL_ITEM_WORDS, d.items};
+    }
+    free(start);
+    return status;
+}
+
+int64_t panels_pieces(const mc_packed *packed, int warps) {
+    const mc_packed_array *items = packed != NULL ? mc_packed_find(packed, "items") : NULL;
+    int64_t count = 0;
+    for (int64_t i = PANEL_ITEM_WORDS - 1; items != NULL && i < items->count; i += PANEL_ITEM_WORDS) {
+        unsigned sharing = (unsigned)((const int32_t *)items->data)[i];
+        if ((sharing >> PANEL_PIECES_SHIFT & (PANEL_MOST_PIECES - 1)) == 0) break;
+        count++;
+    }
+    return count / warps;
+}
+
+/* -- Packing ------------------------------------------------------------------------------------------ */
+
+static mc_status check_form(const mc_panels *form, mc_diag *diag) {
+    if (form->warps < 1 || form->warps > MOST_WARPS || (form->warps & (form->warps - 1)) != 0)
+        return mc_fail(diag, MC_USAGE, "%d warps: must be 1, 2, 4 or %d", form->warps, MOST_WARPS);
+    if (form->share >= 1) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "a share of %d strides: must be 1 or more", form->share);
+}
+
+/* As strided-bcrs with heads has values, but panel by panel. */
+static mc_status make_layout(mc_type type, const mc_panels *form, stride_layout *layout, mc_diag *diag) {
+    const mc_strided strided = {.stride = MC_GROUP_SLOTS, .heads = 1, .coding = form->coding};
+    mc_status status = check_form(form, diag);
+    if (status == MC_OK) status = strided_layout(type, form->rows, &strided, layout, diag);
+    layout->heads = 0;
+    return status;
+}
+
+mc_status mc_panels_pack(const mc_vsparse *a, const mc_panels *form, mc_packed *packed, mc_diag *diag) {
+    stride_layout layout = {.vec = 0};
+    panel_matrix m;
+    *packed = (mc_packed){0};
+    mc_status status = make_layout(a->type, form, &layout, diag);
+    if (status == MC_OK) status = panels_join(a, form->rows, &m, diag);
+    if (status != MC_OK) return status;
+    status = stride_pack(&layout, &m.joined, packed, diag);
+    if (status == MC_OK) status = make_items(form, &layout, &m.joined, packed, diag);
+    if (status != MC_OK) mc_packed_free(packed);
+    panels_free(&m);
+    return status;
+}
+
+mc_status mc_panels_pack_values(const mc_vsparse *a, const mc_panels *form, mc_packed *packed,
+                                mc_diag *diag) {
+    mc_packed made;
+    const mc_packed_array *values = NULL;
+    mc_status status = mc_panels_pack(a, form, &made, diag);
+    if (status != MC_OK) return status;
+    mc_packed_array *from = &made.arrays[made.array_count - 1];
+    const mc_packed pattern = {.arrays = {made.arrays[0], made.arrays[1]}, .array_count = 2};
+    status = packed_check_same(packed, &pattern, "this matrix", diag);
+    if (status == MC_OK) status = packed_get(packed, from->name, from->type, from->count, &values, diag);
+    if (status == MC_OK) memcpy(values->data, from->data, (size_t)mc_type_size(from->type, from->count));
+    mc_packed_free(&made);
+    return status;
+}
+
+/* -- Slots -------------------------------------------------------------------------------------------- */
+
+/* A slot there is an element of a slot here. */
+static void name_slots(const stride_layout *layout, const panel_matrix *m, const int64_t *start,
+                       packed_slots *slots) {
+    const int rows = layout->vec;
+    for (int slot = 0; slot < MC_GROUP_SLOTS; slot++)
+        for (int r = 0; r < rows; r++)
+            for (int p = 0; p < layout->code.pieces; p++)
+                slots->pieces[layout->value_place(layout, slot, r, p)] =
+                    packed_piece(slots, slot * rows + r, 0, p);
+    for (int64_t b = 0; b < m->joined.row_blocks; b++)
+        for (int64_t v = m->joined.row_ptr[b]; v < m->joined.row_ptr[b + 1]; v++)
+            memcpy(&slots->vectors[(start[b] + v - m->joined.row_ptr[b]) * rows], &m->element[v * rows],
+                   (size_t)rows * sizeof *m->element);
+}
+
+static mc_status find_slots(const stride_layout *layout, const panel_matrix *m, packed_slots *slots,
+                            mc_diag *diag) {
+    int64_t *start = NULL;
+    const int group = MC_GROUP_SLOTS * layout->vec;
+    *slots =
+        (packed_slots){.code = layout->code, .vec = 1, .group = group, .period = group * layout->code.pieces};
+    mc_status status = stride_starts(layout, &m->joined, &start, diag);
+    if (status == MC_OK)
+        status = packed_slots_create("values", start[m->joined.row_blocks] / MC_GROUP_SLOTS, slots, diag);
+    if (status == MC_OK) name_slots(layout, m, start, slots);
+    free(start);
+    return status;
+}
+
+/* -- As a row ----------------------------------------------------------------------------------------- */
+
+static mc_panels form_of(const mc_kernel *kernel) {
+    return (mc_panels){.rows = (int)mc_kernel_field(kernel, "panel"),
+                       .warps = (int)mc_kernel_field(kernel, "warps"),
+                       .share = (int)mc_kernel_field(kernel, "share"),
+                       .coding = code_of_kernel(kernel)};
+}
+
+static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {
+    const mc_panels form = form_of(kernel);
+    return mc_panels_pack(a->vectors, &form, packed, diag);
+}
+
+static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed,
+                             mc_diag *diag) {
+    const mc_panels form = form_of(kernel);
+    return mc_panels_pack_values(a->vectors, &form, packed, diag);
+}
+
+static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_slots *slots, mc_diag *diag) {
+    const mc_panels form = form_of(kernel);
+    stride_layout layout;
+    panel_matrix m;
+    mc_status status = make_layout(a->vectors->type, &form, &layout, diag);
+    if (status == MC_OK) status = panels_join(a->vectors, form.rows, &m, diag);
+    if (status != MC_OK) return status;
+    status = find_slots(&layout, &m, slots, diag);
+    panels_free(&m);
+    return status;
+}
+
+const packed_format format_panels = {.name = "panels",
+                                     .doc = "rows in panels, whose columns are joined",
+                                     .kind = MATRIX_VECTORS,
+                                     .unit = MC_U8,
+                                     .floats = true,
+                                     .type = "lhs",
+                                     .cols = "k",
+                                     .form = "lhs panel warps share digits",
+                                     .pack = pack,
+                                     .pack_values = pack_values,
+                                     .slots = slots_of};

@@ -1,0 +1,33 @@
+/* Between those who make panels, and those who must know how they are shared. */
+#ifndef MCRT_PANELS_H
+#define MCRT_PANELS_H
+
+#include "formats/stride.h"
+
+/* The rows of a panel joined: a matrix whose row blocks are panels, and whose vectors are columns in which any
+   row of the panel has something. */
+typedef struct panel_matrix {
+    mc_vsparse joined;
+    int32_t *element; /* [joined.vectors][rows]: the number of the nonzero there; -1: there is none */
+} panel_matrix;
+
+/* Joins panels of ROWS rows of A, which has vec = 1. Values are left out if NULL in A. */
+mc_status panels_join(const mc_vsparse *a, int rows, panel_matrix *m, mc_diag *diag);
+void panels_free(panel_matrix *m);
+
+/* How a panel of STRIDES strides is shared. */
+typedef struct panel_sharing {
+    int64_t pieces; /* thread blocks */
+    int parts;      /* warps of each of these */
+} panel_sharing;
+panel_sharing panels_share(const mc_panels *form, int64_t strides);
+/* The first of STRIDES that the LEAF-th of all warps takes; of the one behind the last the end. */
+static inline int64_t panels_cut(panel_sharing s, int64_t strides, int64_t leaf) {
+    int64_t leaves = s.pieces * s.parts;
+    return strides / leaves * leaf + strides % leaves * leaf / leaves;
+}
+
+/* Thread blocks that share a panel with others, of kernels with WARPS warps each. */
+int64_t panels_pieces(const mc_packed *packed, int warps);
+
+#endif

@@ -1,0 +1,16 @@
+-- SpMM for matrices without vectors (graphs, meshes): C[m,n] = A[m,k] B[k,n], products of f16, sums in f32.
+-- A list is a set of candidates to tune over; the first of each makes the default kernel.
+
+op  = "spmm"
+lhs = "f16"                     -- A: values of the nonzeros; also bf16, with rhs = "bf16"
+rhs = "f16"                     -- B: dense, row-major
+out = "f16"                     -- C: dense, row-major; also bf16, f32
+scale = "none"                  -- alpha: "tensor", an f32; also "row", "column"
+vec = 1                         -- A has single nonzeros
+
+panel  = {8, 16}                -- rows of A that a warp multiplies together
+tile_n = {64, 32}               -- columns of C a thread block
+warps  = {4, 8}                 -- warps of a thread block
+share  = {2, 1, 4}              -- strides of 32 columns that a warp takes of a panel, before others share it
+
+-- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...

@@ -1,0 +1,236 @@
+/* The gather SpMM with panels: sums are those of the reference in its order, to the bit, of integers the exact
+ * ones, whatever the matrix is like: rows a thousand times as long as others, empty ones, a single column, a
+ * last panel that is not whole. And items are dealt out as gen/parts/panels.h says.
+ * panels_test SPEC TYPES [DEVICE [ARCH]]; TYPES as "f16,s8:u8", of both sides or of A and B. */
+#include "check.h"
+#include "halves.h"
+#include "base/real.h"
+#include "formats/panels.h"
+#include "matrix/random.h"
+#include "mcrt_internal.h"
+#include "parts/panels.h"
+#include "verify/run.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME = 16, TEXT = 12 };
+
+typedef struct session {
+    const char *spec, *arch; /* arch: NULL, the spec's */
+    mc_device *device;
+    mc_diag *diag;
+    long kernels, sums, pieces;
+} session;
+
+/* -- Matrices ------------------------------------------------------------------------------------------ */
+
+/* Row ROW has column COL with this probability, in 2^-16. */
+typedef int64_t density(int64_t row, int64_t col, int64_t rows, int64_t cols);
+
+static int64_t few(int64_t row, int64_t col, int64_t rows, int64_t cols) {
+    return (void)row, (void)col, (void)rows, (void)cols, 4000;
+}
+static int64_t all(int64_t row, int64_t col, int64_t rows, int64_t cols) {
+    return (void)row, (void)col, (void)rows, (void)cols, 65536;
+}
+static int64_t none(int64_t row, int64_t col, int64_t rows, int64_t cols) {
+    return (void)row, (void)col, (void)rows, (void)cols, 0;
+}
+static int64_t one_row(int64_t row, int64_t col, int64_t rows, int64_t cols) {
+    return (void)col, (void)cols, row == rows / 2 ? 65536 : 300;
+}
+static int64_t one_column(int64_t row, int64_t col, int64_t rows, int64_t cols) {
+    return (void)row, (void)rows, col == cols / 2 ? 65536 : 0;
+}
+static int64_t power_law(int64_t row, int64_t col, int64_t rows, int64_t cols) {
+    return (void)rows, (void)cols, 65536 / ((row * 7 % rows + 1) * (1 + col / 16));
+}
+static int64_t band(int64_t row, int64_t col, int64_t rows, int64_t cols) {
+    return llabs(row * cols / rows - col) < 5 ? 50000 : 0;
+}
+
+static const struct {
+    int64_t rows, cols;
+    density *density;
+} matrices[] = {{1, 1, all},    {1, 3000, all},       {3, 700, one_row},     {7, 64, few},
+                {8, 33, all},   {9, 500, few},        {40, 1, all},          {64, 300, none},
+                {63, 90, band}, {130, 2500, one_row}, {200, 120, power_law}, {31, 400, one_column},
+                {70, 1100, all}};
+
+static void make_pattern(size_t index, mc_csr *csr) {
+    const int64_t rows = matrices[index].rows, cols = matrices[index].cols;
+    mcrt_random random = random_start(index, 3);
+    *csr = (mc_csr){.rows = rows, .cols = cols};
+    csr->row_ptr = calloc((size_t)rows + 1, sizeof *csr->row_ptr);
+    csr->col_idx = calloc((size_t)(rows * cols), sizeof *csr->col_idx);
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t c = 0; c < cols; c++)
+            if ((int64_t)(random_next(&random) % 65536) < matrices[index].density(r, c, rows, cols))
+                csr->col_idx[csr->nnz++] = (int32_t)c;
+        csr->row_ptr[r + 1] = csr->nnz;
+    }
+}
+
+/* Of floats: of either sign, powers of two apart. Of integers any. */
+static uint32_t number(mc_type type, mcrt_random *random) {
+    uint64_t r = random_next(random);
+    if (!mc_type_is_real(type)) return (uint32_t)r;
+    return real_to_bits(type, ldexpf((float)random_normal(random), (int)(r / 16 % 13) - 6));
+}
+
+static void make_operands(session *s, size_t index, const mc_type types[2], int64_t n, int64_t ldb,
+                          mc_vsparse *a, mc_dense *b) {
+    mcrt_random random = random_start((uint64_t)n, index);
+    mc_csr csr;
+    make_pattern(index, &csr);
+    CHECK(mc_vsparse_dilate(&csr, 1, types[0], a, s->diag) == MC_OK &&
+              mc_dense_create(types[1], csr.cols, n, ldb, b, s->diag) == MC_OK,
+          "%s", mc_diag_text(s->diag));
+    for (int64_t i = 0; i < a->vectors; i++) mc_vsparse_set_value(a, i, 0, number(types[0], &random));
+    for (int64_t i = 0; i < csr.cols * n; i++) mc_dense_set(b, i / n, i % n, number(types[1], &random));
+    mc_csr_free(&csr);
+}
+
+/* -- Items --------------------------------------------------------------------------------------------- */
+
+static unsigned part_of(const int32_t *item, int shift, int bits) {
+    return (unsigned)item[3] >> shift & ((1u << bits) - 1);
+}
+
+/* Each stride of each panel is one warp's; parts and pieces of a panel follow each other, inside of thread
+   blocks, and have no more strides than they should. */
+static void check_items(session *s, const mc_vsparse *a, const mc_panels *form) {
+    mc_packed packed;
+    CHECK(mc_panels_pack(a, form, &packed, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    const mc_packed_array *items = mc_packed_find(&packed, "items"),
+                          *cols = mc_packed_find(&packed, "col_idx");
+    const int64_t count = items->count / PANEL_ITEM_WORDS, panels = (a->rows + form->rows - 1) / form->rows;
+    int64_t strides = 0, finished = 0;
+    char *taken = calloc((size_t)cols->count / 32 + 1, 1);
+    CHECK(count % form->warps == 0, "%d items", (int)count);
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t *item = (const int32_t *)items->data + i * PANEL_ITEM_WORDS;
+        unsigned part = part_of(item, 0, PANEL_PART_BITS),
+                 piece = part_of(item, PANEL_PIECE_SHIFT, PANEL_PIECE_BITS),
+                 parts = part_of(item, PANEL_PARTS_SHIFT, PANEL_PARTS_BITS) + 1,
+                 pieces = part_of(item, PANEL_PIECES_SHIFT, PANEL_PIECE_BITS) + 1;
+        const int32_t *before = i > 0 ? item - PANEL_ITEM_WORDS : NULL;
+        CHECK((part == 0 && piece == 0) || (before && before[0] == item[0] && before[2] == item[1]),
+              "item %d does not follow the one before", (int)i);
+        CHECK(i % form->warps % parts == part, "item %d: part %u of %u", (int)i, part, parts);
+        CHECK(pieces > 1 || item[2] - item[1] <= form->share, "item %d has %d strides", (int)i,
+              item[2] - item[1]);
+        for (int32_t at = item[1]; at < item[2]; at++, strides++) taken[at]++;
+        if (item[0] < panels && part == parts - 1 && piece == pieces - 1) finished++;
+        s->pieces += pieces > 1;
+    }
+    CHECK(finished == panels && strides * 32 == cols->count, "%d panels, %d strides", (int)finished,
+          (int)strides);
+    for (int64_t i = 0; i < cols->count / 32; i++)
+        CHECK(taken[i] == 1, "stride %d is taken %d times", (int)i, taken[i]);
+    free(taken);
+    mc_packed_free(&packed);
+}
+
+/* -- Sums ---------------------------------------------------------------------------------------------- */
+
+static mc_panels form_of(const mc_kernel *kernel) {
+    return (mc_panels){.rows = (int)mc_kernel_field(kernel, "panel"),
+                       .warps = (int)mc_kernel_field(kernel, "warps"),
+                       .share = (int)mc_kernel_field(kernel, "share")};
+}
+
+static void check_sums(session *s, const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b) {
+    const mc_operator *spmm = operator_named("spmm");
+    const mc_panels form = form_of(kernel);
+    mc_run run = {.operands = {.matrix = a}, .repeats = 1};
+    mc_dense got = {0}, want = {0};
+    int64_t wrong = 0;
+    run.operands.inputs[operator_operand(spmm, "b")] = b;
+    mc_status status = mc_operator_run(s->device, kernel, NULL, &run, NULL, &got, s->diag);
+    if (status == MC_OK && mc_type_is_real(got.type))
+        status = mc_reference_spmm_panels_ordered(a, b, &form, kernel_makes_halves(kernel), &want, s->diag);
+    else if (status == MC_OK) status = mc_reference_spmm(a, b, &want, s->diag);
+    CHECK(status == MC_OK, "%s: %s", mc_kernel_contract(kernel)->entry, mc_diag_text(s->diag));
+    for (int64_t i = 0; status == MC_OK && i < a->rows * b->cols; i++, s->sums++) {
+        int64_t row = i / b->cols, col = i % b->cols, must = mc_dense_get(&want, row, col);
+        wrong += mc_dense_get(&got, row, col) != (mc_type_is_real(got.type) ? must : (int32_t)must);
+    }
+    CHECK(wrong == 0, "%s: %d x %d, n %d: %d sums differ", mc_kernel_contract(kernel)->entry, (int)a->rows,
+          (int)a->cols, (int)b->cols, (int)wrong);
+    mc_dense_free(&got);
+    mc_dense_free(&want);
+    mc_diag_clear(s->diag);
+}
+
+static void check_kernel(session *s, const mc_kernel *kernel, int64_t turn) {
+    static const int64_t sizes[][2] = {{64, 64}, {1, 1}, {33, 40}, {8, 8}, {72, 72}, {7, 9}, {129, 136}};
+    mc_type types[2] = {MC_F16, MC_F16};
+    const mc_panels form = form_of(kernel);
+    CHECK(mc_type_of(kernel, "lhs", &types[0], s->diag) == MC_OK &&
+              mc_type_of(kernel, "rhs", &types[1], s->diag) == MC_OK,
+          "no types");
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
+        const int64_t *size = sizes[(i + (size_t)turn) % (sizeof sizes / sizeof *sizes)];
+        const int64_t even = mc_type_bytes(types[1]) == 0 ? size[1] + size[1] % 2 : size[1];
+        mc_vsparse a;
+        mc_dense b;
+        make_operands(s, i, types, size[0], even, &a, &b);
+        check_items(s, &a, &form);
+        check_sums(s, kernel, &a, &b);
+        mc_vsparse_free(&a);
+        mc_dense_free(&b);
+    }
+    s->kernels++;
+}
+
+/* -- Kernels ------------------------------------------------------------------------------------------- */
+
+static void check_types(session *s, const char *types) {
+    static const struct {
+        const char *panel, *warps, *share,
+            *wide; /* wide: tiles of bytes that rows of B have, else 32 columns */
+    } forms[] = {{"8", "4", "2", "64"},
+                 {"16", "8", "1", "32"},
+                 {"8", "1", "1", "32"},
+                 {"16", "2", "4", "64"},
+                 {"8", "8", "1", "64"}};
+    char lhs[NAME], rhs[NAME], out[NAME];
+    int found = sscanf(types, "%15[^:,]:%15[^,]", lhs, rhs);
+    if (found < 2) snprintf(rhs, sizeof rhs, "%s", lhs);
+    snprintf(out, sizeof out, "%s", strchr("su", lhs[0]) && strchr("su", rhs[0]) ? "s32" : "f32");
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const bool words = strcmp(rhs, "tf32") == 0, halves = strchr("48", rhs[1]) != NULL;
+        const char *tile = words ? "32" : halves && forms[i].wide[0] == '3' ? "64" : forms[i].wide;
+        const mc_setting settings[] = {{"lhs", lhs},
+                                       {"rhs", rhs},
+                                       {"out", out},
+                                       {"panel", forms[i].panel},
+                                       {"warps", forms[i].warps},
+                                       {"share", forms[i].share},
+                                       {"tile_n", tile},
+                                       {"arch", s->arch}};
+        mc_spec *spec = NULL;
+        mc_kernel *kernel = NULL;
+        mc_status status =
+            mc_spec_read(s->spec, settings, sizeof settings / sizeof *settings - !s->arch, &spec, s->diag);
+        if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, s->diag);
+        CHECK(status == MC_OK, "%s: %s", types, mc_diag_text(s->diag));
+        if (status == MC_OK) check_kernel(s, kernel, (int64_t)i);
+        mc_kernel_destroy(kernel);
+        mc_spec_destroy(spec);
+    }
+}
+
+int main(int argc, char **argv) {
+    session s = {.diag = mc_diag_create()};
+    if (argc < 3 || mc_device_open(argc > 3 ? argv[3] : "sim", &s.device, s.diag) != MC_OK) return 2;
+    s.spec = argv[1], s.arch = argc > 4 ? argv[4] : NULL;
+    for (char *types = strtok(argv[2], ","); types != NULL; types = strtok(NULL, ",")) check_types(&s, types);
+    CHECK(s.pieces > 0, "no panel had pieces");
+    printf("%ld kernels, %ld sums\n", s.kernels, s.sums);
+    mc_device_close(s.device);
+    mc_diag_destroy(s.diag);
+    return check_end();
+}
