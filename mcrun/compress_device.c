@@ -70,7 +70,7 @@ static mc_status download(const uploaded *u, mc_address from, int64_t pitch, int
 
 static mc_status take_values(const uploaded *u, const mc_sparse24_rule *rule, mc_sparse24 *s, mc_diag *diag) {
     const mc_compress24_config *c = &u->config;
-    const int64_t cols = mc_sparse24_groups(rule, c->cols) * rule->kept;
+    const int64_t cols = mc_sparse24_groups(rule, c->cols) * rule->kept * rule->unit;
     mc_status status = mc_dense_create(c->type, c->rows, cols, cols + cols % 2, &s->values, diag);
     if (status != MC_OK) return status;
     return download(u, c->values, u->sizes.values_pitch, mc_type_size(c->type, cols), &s->values, diag);

@@ -336,9 +336,12 @@ typedef enum mc_layout24 {
 /* A dense matrix in device memory, row-major, and where it is to be compressed to. */
 typedef struct mc_compress24_config {
     size_t size;
-    mc_type type; /* f16, bf16, s8, u8, e4m3, e5m2: two of four are kept; f32, tf32, tf32rz: one of two */
+    /* f16, bf16, s8, u8, e4m3, e5m2: two of four are kept; f32, tf32, tf32rz: one of two; s4, u4: two of
+       four pairs of neighbours. Two of 4 bits share a byte, the one of the lower column in the low half;
+       where cols is odd, it does not matter what the last byte of a row has in its high half */
+    mc_type type;
     int64_t rows, cols;
-    int64_t ld;      /* elements from row to row; 0: cols */
+    int64_t ld;      /* elements from row to row, of 4 bits even; 0: rows without gaps */
     mc_address data; /* at a multiple of an element's size; rows at multiples of 16 bytes are read faster */
     mc_layout24 layout;
     /* Of a group with more nonzeros than may be kept those of greatest magnitude stay, of equal ones the
@@ -366,7 +369,8 @@ typedef struct mc_compress24_report {
 } mc_compress24_report;
 
 /* The sizes of what mc_compress24 makes of CONFIG, of which addresses do not count. Needs no device.
-   MC_CANNOT for a type that sparse tensor cores do not have, and for more than a launch takes. */
+   MC_CANNOT for a type that sparse tensor cores do not have, for MC_LAYOUT24_SM90 of s4 and u4, and for more
+   than a launch takes. */
 MC_API mc_status mc_compress24_sizes(const mc_compress24_config *config, mc_compress24_size *sizes,
                                      mc_diag *diag);
 /* Compresses a dense matrix in device memory, in one pass over it. What is kept, and its codes, are those of

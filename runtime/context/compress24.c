@@ -18,13 +18,16 @@ enum { FIELDS_TEXT = 96, ALIGNED = 16, PIECE_BYTES = 32, PIECE_VALUES = PIECE_BY
    rows by so many pieces; natural ones have no atoms, but rows of pieces. */
 typedef struct compress24_shape {
     mc_sparse24_rule rule;
-    int bytes;      /* of an element */
+    int bytes;      /* of an element; of 4 bits, of a pair */
     int piece_meta; /* bytes of a piece's metadata */
     int atom_rows, atom_pieces;
     int64_t pieces;            /* of a row */
     int64_t meta_pieces, down; /* with whole atoms; atoms one below the other */
     int64_t steps, items;      /* slabs */
 } compress24_shape;
+
+/* As the kernel's field has them. */
+static const char *const layout_names[] = {"packed24", "natural", "cutlass-sm80", "cutlass-sm90"};
 
 static int64_t ceil_of(int64_t count, int64_t each) { return count / each + (count % each != 0); }
 
@@ -37,15 +40,15 @@ static void take_atom(const mc_compress24_config *config, compress24_shape *s) {
 }
 
 static mc_status take_shape(const mc_compress24_config *config, compress24_shape *s, mc_diag *diag) {
-    *s = (compress24_shape){.bytes = (int)mc_type_bytes(config->type)};
+    *s = (compress24_shape){.bytes = (int)mc_type_size(config->type, 1)};
     mc_status status = mc_sparse24_rule_of(config->type, &s->rule, diag);
-    if (status == MC_OK && s->rule.unit != 1)
-        return mc_fail(diag, MC_CANNOT, "%s: pairs of elements are not compressed on the device",
+    if (status == MC_OK && s->rule.unit > 1 && config->layout == MC_LAYOUT24_SM90)
+        return mc_fail(diag, MC_CANNOT, "%s has no metadata of %s", layout_names[config->layout],
                        mc_type_text(config->type));
     if (status != MC_OK) return status;
     s->piece_meta = s->bytes == 1 ? 4 : 2;
     take_atom(config, s);
-    s->pieces = ceil_of(config->cols, PIECE_BYTES / s->bytes);
+    s->pieces = ceil_of(config->cols, (int64_t)PIECE_BYTES / s->bytes * s->rule.unit);
     s->meta_pieces = ceil_of(s->pieces, s->atom_pieces) * s->atom_pieces;
     s->down = ceil_of(config->rows, s->atom_rows);
     s->steps = ceil_of(s->meta_pieces, SLAB_PIECES);
@@ -77,6 +80,18 @@ static mc_status check_count(const char *name, int64_t count, mc_diag *diag) {
     return mc_fail(diag, MC_USAGE, "%s is %" PRId64 ", must be 0 to %d", name, count, INT32_MAX);
 }
 
+/* An ld of 0 becomes that of rows without gaps. */
+static mc_status check_ld(mc_compress24_config *config, mc_diag *diag) {
+    const bool has_pairs = mc_type_bytes(config->type) == 0;
+    if (config->ld == 0) config->ld = config->cols + (has_pairs ? config->cols % 2 : 0);
+    if (config->ld < config->cols || config->ld > (int64_t)INT32_MAX + has_pairs)
+        return mc_fail(diag, MC_USAGE, "ld is %" PRId64 ", must be %" PRId64 ", the columns, to %d",
+                       config->ld, config->cols, INT32_MAX);
+    if (!has_pairs || config->ld % 2 == 0) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "ld is %" PRId64 ", must be even: two elements of %s share a byte",
+                   config->ld, mc_type_text(config->type));
+}
+
 static mc_status check_config(mc_compress24_config *config, mc_diag *diag) {
     if ((unsigned)config->type >= MC_TYPE_COUNT)
         return mc_fail(diag, MC_USAGE, "type is %d, must be an mc_type", (int)config->type);
@@ -85,10 +100,7 @@ static mc_status check_config(mc_compress24_config *config, mc_diag *diag) {
     mc_status status = check_count("rows", config->rows, diag);
     if (status == MC_OK) status = check_count("cols", config->cols, diag);
     if (status != MC_OK) return status;
-    if (config->ld == 0) config->ld = config->cols;
-    if (config->ld >= config->cols && config->ld <= INT32_MAX) return MC_OK;
-    return mc_fail(diag, MC_USAGE, "ld is %" PRId64 ", must be %" PRId64 ", the columns, to %d", config->ld,
-                   config->cols, INT32_MAX);
+    return check_ld(config, diag);
 }
 
 static mc_status check_target(const char *name, mc_address address, int64_t bytes, mc_diag *diag) {
@@ -137,7 +149,6 @@ typedef struct compress24_launch {
 /* MODE NULL: as CONFIG says. */
 static compress24_launch launch_of(const mc_compress24_config *config, const compress24_shape *s,
                                    const char *mode, mc_address report) {
-    static const char *const layouts[] = {"packed24", "natural", "cutlass-sm80", "cutlass-sm90"};
     const mc_compress24_size sizes = sizes_of(config, s);
     const mc_binding bindings[] = {{"a", (int64_t)config->data},
                                    {"values", (int64_t)config->values},
@@ -145,7 +156,7 @@ static compress24_launch launch_of(const mc_compress24_config *config, const com
                                    {"report", (int64_t)report},
                                    {"rows", config->rows},
                                    {"cols", config->cols},
-                                   {"ld", config->ld},
+                                   {"ld", config->ld / s->rule.unit},
                                    {"steps", s->steps > 0 ? s->steps : 1},
                                    {"pieces", s->pieces},
                                    {"values_pitch", sizes.values_pitch},
@@ -158,7 +169,7 @@ static compress24_launch launch_of(const mc_compress24_config *config, const com
     if (mode == NULL) mode = config->prune ? "prune" : "strict";
     snprintf(launch.fields, FIELDS_TEXT, "element=%s mode=%s layout=%s source=dense",
              s->bytes == (int)sizeof(float) ? "f32" : mc_type_text(config->type), mode,
-             layouts[config->layout]);
+             layout_names[config->layout]);
     return launch;
 }
 
@@ -284,7 +295,7 @@ mc_status compress24_time(mc_context *context, const mc_compress24_config *confi
     if (status == MC_OK) status = context_enter(context, &visit, diag);
     if (status != MC_OK) return status;
     const mc_compress24_size sizes = sizes_of(&whole, &shape);
-    times->bytes = whole.rows * whole.cols * shape.bytes + sizes.values + sizes.meta;
+    times->bytes = whole.rows * mc_type_size(whole.type, whole.cols) + sizes.values + sizes.meta;
     status = work_begin(&work, context, NULL, diag);
     if (status == MC_OK) status = work_end(&work, time_both(&work, &whole, &shape, times, diag), diag);
     context_leave(context, &visit);

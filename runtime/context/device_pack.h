@@ -37,7 +37,7 @@ mc_status device_pack_windowed(mc_context *context, const device_pattern *patter
 mc_status device_pack_strided(mc_context *context, const device_pattern *pattern, mc_type type,
                               const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag);
 /* The same for packed24. MC_CANNOT for what is packed on the host: types of 32 bits, and, so that the host
-   says which, groups with more than two nonzeros. */
+   says which, groups with nonzeros in more than two elements or, of 4 bits, pairs. */
 mc_status device_pack_packed24(mc_context *context, const device_pattern *pattern, mc_type type,
                                const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag);
 /* Room for the arrays of PACKED's shape, and for the slots' vectors; arrays with data are copied, and have

@@ -25,7 +25,7 @@ static mc_status put_kernel(device_work *work, const device_pattern *pattern, mc
     status = work_put(work, "compress24", fields, bindings, sizeof bindings / sizeof *bindings, diag);
     if (status == MC_OK) status = compress24_read_report(work, report, &full, diag);
     if (status != MC_OK || full.count == 0) return status;
-    return mc_fail(diag, MC_CANNOT, "the host says which groups have more than two nonzeros");
+    return mc_fail(diag, MC_CANNOT, "the host says which groups are too full");
 }
 
 mc_status device_pack_packed24(mc_context *context, const device_pattern *pattern, mc_type type,
@@ -36,8 +36,8 @@ mc_status device_pack_packed24(mc_context *context, const device_pattern *patter
     device_work work;
     *packed = (device_packed){0};
     mc_status status = mc_sparse24_rule_of(type, &rule, diag);
-    if (status == MC_OK && (rule.kept == 1 || rule.unit > 1 || pattern->vec > 1))
-        status = mc_fail(diag, MC_CANNOT, "only two of four single elements are packed on the device");
+    if (status == MC_OK && (rule.kept == 1 || pattern->vec > 1))
+        status = mc_fail(diag, MC_CANNOT, "only two of four elements, or pairs, are packed on the device");
     if (status == MC_OK) status = work_begin(&work, context, stream, diag);
     if (status != MC_OK) return status;
     status = packed24_outline(kernel, &a, &sizes, &packed->shape, &packed->slots, diag);

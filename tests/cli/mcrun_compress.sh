@@ -53,7 +53,25 @@ for layout in natural8 natural32 cutlass-sm80 cutlass-sm90 "cutlass-sm90 --tile-
         check "metadata of $layout from a device" cmp l.meta.npy d.meta.npy
     done
 done
-expect 1 's4: pairs of elements are not compressed on the device' compress w.npy --type s4 --device sim --out no
+# Pairs of 4 bits: 11 columns, of which the last one has half of a byte
+npy odd.npy '|i1' '2, 11' '\1\2\0\0\0\3\4\0\0\5\7\0\0\0\0\0\0\6\7\5\0\4'
+npy table4.npy '<i4' '2, 2' '\3\0\0\0\2\0\0\0\1\0\0\0\0\0\0\0'
+for layout in natural8 natural16 natural32 cutlass-sm80 table=table4.npy; do
+    for type in s4 u4; do
+        for options in "--mode prune" "--mode prune --pattern 6:8"; do
+            # shellcheck disable=SC2086
+            expect 0 'device     sim (PTX simulator)' compress odd.npy $options --type $type --layout $layout --device sim --out d
+            # shellcheck disable=SC2086
+            compress odd.npy $options --type $type --layout $layout --out l >/dev/null
+            check "values of $type, $layout from a device" cmp l.values.npy d.values.npy
+            check "metadata of $type, $layout from a device" cmp l.meta.npy d.meta.npy
+        done
+    done
+done
+expect 0 '2 x 11' compress d --decompress --type u4 --layout table=table4.npy --pattern 6:8 --cols 11 --out back.npy
+expect 1 'cutlass-sm90 has no metadata of u4' compress w.npy --type u4 --layout cutlass-sm90 --device sim --out no
+expect 1 'odd.npy: groups with more than 2 of 4 pairs nonzero: 1, the first in row 0, group 0' compress odd.npy --type s4 --device sim --out no
+expect 1 'odd.npy: groups with more than 2 of 4 pairs nonzero: 1, the first in row 0, group 0' compress odd.npy --type s4 --out no
 expect 1 '--bench: the simulator has no time to measure, this needs a GPU' compress w.npy --device sim --bench --out no
 expect 2 'compress: --bench goes with --device' compress w.npy --bench --out no
 expect 2 'compress: --device goes without --decompress' compress w --decompress --device sim --out no

@@ -14,9 +14,13 @@
 
 enum { GUARD = 512, GUARD_BYTE = 0xa5, GAP_BYTE = 0xff, FILL_CODES = 0x44, BOTH = 2 };
 
-static const mc_type types[] = {MC_F16, MC_BF16, MC_S8, MC_U8, MC_E4M3, MC_E5M2, MC_F32, MC_TF32, MC_TF32RZ};
+static const mc_type types[] = {MC_F16, MC_BF16, MC_S8,     MC_U8, MC_E4M3, MC_E5M2,
+                                MC_F32, MC_TF32, MC_TF32RZ, MC_S4, MC_U4};
 static const int64_t sizes[] = {1, 7, 8, 63, 64, 65, 129, 200};
 enum { TYPES = sizeof types / sizeof *types, SIZES = sizeof sizes / sizeof *sizes };
+
+static bool has_pairs(mc_type type) { return mc_type_bits(type) == 4; }
+static bool has_layout(mc_type type, int layout) { return !has_pairs(type) || layout != MC_LAYOUT24_SM90; }
 
 static mc_context *context;
 static mc_diag *diag;
@@ -42,7 +46,7 @@ static int64_t random_element(mcrt_random *random, mc_type type, fill how) {
         value = (value & 1) << (bits - 3) | sign << (bits - 1);
     }
     mc_dense one = {type, 1, 1, 2, (uint64_t[2]){0}};
-    memcpy(one.data, &value, (size_t)bits / 8);
+    memcpy(one.data, &value, (size_t)(bits + 7) / 8);
     return mc_dense_get(&one, 0, 0);
 }
 
@@ -54,22 +58,33 @@ static int64_t random_zero(mcrt_random *random, mc_type type) {
     return mc_dense_get(&one, 0, 0);
 }
 
+/* An element, or a pair, of which one may be zero. */
+static void set_unit(mcrt_random *random, mc_dense *a, const mc_sparse24_rule *rule, int64_t row,
+                     int64_t unit, bool kept, fill how) {
+    const int alone = rule->unit > 1 ? (int)(random_next(random) >> 20 & 3) : 0;
+    for (int e = 0; e < rule->unit; e++) {
+        const int64_t col = unit * rule->unit + e;
+        int64_t value =
+            kept && alone != e + 1 ? random_element(random, a->type, how) : random_zero(random, a->type);
+        if (col < a->cols) mc_dense_set(a, row, col, value);
+    }
+}
+
 static mc_dense make_matrix(mc_type type, int64_t rows, int64_t cols, fill how, uint64_t seed) {
     mc_dense a;
     mc_sparse24_rule rule;
     mcrt_random random = random_start(seed, 1);
     (void)worked("rule", mc_sparse24_rule_of(type, &rule, diag));
     if (!worked("create", mc_dense_create(type, rows, cols, cols + cols % 2, &a, diag))) exit(1);
+    const int64_t units = (cols + rule.unit - 1) / rule.unit;
     for (int64_t i = 0; i < rows; i++)
-        for (int64_t first = 0; first < cols; first += rule.group) {
+        for (int64_t first = 0; first < units; first += rule.group) {
             int room =
                 how == FILL_ROOM ? (int)(random_next(&random) % (unsigned)(rule.kept + 1)) : rule.group;
             int start = (int)(random_next(&random) % (unsigned)rule.group);
             for (int n = 0; n < rule.group; n++) {
-                int64_t col = first + (start + n) % rule.group;
                 bool kept = n < room || (rule.group == 4 && n == 2 && room == 1 && random_next(&random) % 2);
-                int64_t value = kept ? random_element(&random, type, how) : random_zero(&random, type);
-                if (col < cols) mc_dense_set(&a, i, col, value);
+                set_unit(&random, &a, &rule, i, first + (start + n) % rule.group, kept, how);
             }
         }
     return a;
@@ -108,19 +123,20 @@ static void take_meta(const mc_sparse24 *s, mc_layout24 layout, arrays *want) {
 
 /* Each value and code of S goes where packed24 has it. */
 static void take_packed(const mc_sparse24 *s, arrays *want) {
-    const int bytes = (int)mc_type_bytes(s->values.type), kept = PACKED24_ROW_BYTES / bytes,
-              in_row = 2 * packed24_meta_row(bytes);
+    const mc_type type = s->values.type;
+    const int bytes = (int)mc_type_size(type, 1), in_row = 2 * packed24_meta_row(bytes);
     mc_sparse24_rule rule;
-    (void)mc_sparse24_rule_of(s->values.type, &rule, NULL);
-    const int64_t steps = (s->cols + packed24_k(bytes) - 1) / packed24_k(bytes),
-                  groups = mc_sparse24_groups(&rule, s->cols);
+    (void)mc_sparse24_rule_of(type, &rule, NULL);
+    const int64_t k = (int64_t)packed24_k(bytes) * rule.unit, steps = (s->cols + k - 1) / k,
+                  groups = mc_sparse24_groups(&rule, s->cols), row_bytes = mc_type_size(type, s->values.cols),
+                  step = mc_type_size(type, s->values.ld);
     for (int64_t i = 0; i < s->rows; i++) {
         const int row = (int)(i % PACKED24_ROWS);
-        for (int64_t j = 0; j < s->values.cols; j++) {
-            int64_t atom = i / PACKED24_ROWS * steps + j / kept;
-            memcpy(want->values + atom * packed24_values() +
-                       packed24_value_place(row, (int)(j % kept) * bytes),
-                   (const unsigned char *)s->values.data + (i * s->values.ld + j) * bytes, (size_t)bytes);
+        for (int64_t j = 0; j < row_bytes; j++) {
+            int64_t atom = i / PACKED24_ROWS * steps + j / PACKED24_ROW_BYTES;
+            want->values[atom * packed24_values() +
+                         packed24_value_place(row, (int)(j % PACKED24_ROW_BYTES))] =
+                ((const unsigned char *)s->values.data)[i * step + j];
         }
         for (int64_t g = 0; g < groups; g++) {
             int64_t atom = i / PACKED24_ROWS * steps + g / in_row;
@@ -178,17 +194,20 @@ static void compare(const char *text, const char *name, mc_address address, cons
     free(got);
 }
 
-/* A lies OFFSET elements behind an aligned place, with GAP elements between its rows. */
+/* A lies OFFSET elements, or pairs, behind an aligned place, with GAP elements between its rows. What shares
+   a byte with the last one of a row is no zero. */
 static mc_address put_matrix(const mc_dense *a, int64_t offset, int64_t gap, mc_address *block) {
-    const int64_t each = (int64_t)mc_type_bytes(a->type), ld = a->cols + gap;
-    const size_t bytes = (size_t)((offset + a->rows * ld) * each);
+    const int64_t first = offset * mc_type_size(a->type, 1), pitch = mc_type_size(a->type, a->cols + gap);
+    const size_t bytes = (size_t)(first + a->rows * pitch);
     unsigned char *data = malloc(bytes + 1);
     memset(data, GAP_BYTE, bytes);
-    copy_rows(a, data + offset * each, ld * each);
+    copy_rows(a, data + first, pitch);
+    for (int64_t i = 0; i < a->rows && has_pairs(a->type) && a->cols % 2 == 1; i++)
+        nibble_set(data + first + i * pitch, a->cols, GAP_BYTE);
     (void)worked("memory", mc_memory_create(context, bytes + 1, block, diag));
     (void)worked("write", mc_memory_write(context, *block, data, bytes, diag));
     free(data);
-    return *block + (mc_address)(offset * each);
+    return *block + (mc_address)first;
 }
 
 /* One matrix, one layout. */
@@ -228,8 +247,9 @@ static void try_one(const mc_dense *a, mc_layout24 layout, bool prune, int64_t o
 
 /* Rows at multiples of 16 bytes, and at others. */
 static int64_t gap_of(const mc_dense *a, int turn) {
-    const int64_t unit = 16 / (int64_t)mc_type_bytes(a->type);
-    return turn % 3 == 0 ? (unit - a->cols % unit) % unit : turn % 3 == 1 ? 0 : turn % 7 + 1;
+    const int64_t unit = (has_pairs(a->type) ? 32 : 16) / mc_type_size(a->type, 1);
+    const int64_t gap = turn % 3 == 0 ? (unit - a->cols % unit) % unit : turn % 3 == 1 ? 0 : turn % 7 + 1;
+    return has_pairs(a->type) ? gap + (a->cols + gap) % 2 : gap;
 }
 
 static void test_shapes(void) {
@@ -239,6 +259,7 @@ static void test_shapes(void) {
             for (size_t j = 0; j < SIZES; j++) {
                 if (!check_takes(number++)) continue;
                 for (int layout = MC_LAYOUT24_PACKED; layout <= MC_LAYOUT24_SM90; layout++, turn++) {
+                    if (!has_layout(types[t], layout)) continue;
                     const fill how = (fill)(turn / 2 % FILLS);
                     mc_dense a = make_matrix(types[t], sizes[i], sizes[j], how, (uint64_t)turn);
                     try_one(&a, (mc_layout24)layout, how != FILL_ROOM, turn % 5 == 4, gap_of(&a, turn));
@@ -252,7 +273,7 @@ static void test_room(void) {
     int turn = 0;
     for (size_t t = 0; t < TYPES; t++)
         for (int layout = MC_LAYOUT24_PACKED; layout <= MC_LAYOUT24_SM90; layout++, turn++)
-            for (int prune = 0; prune < 2; prune++) {
+            for (int prune = 0; prune < 2 && has_layout(types[t], layout); prune++) {
                 mc_dense a = make_matrix(types[t], 130, 1032, FILL_ROOM, 77 + (uint64_t)turn);
                 try_one(&a, (mc_layout24)layout, prune == 1, 0, gap_of(&a, 0));
                 mc_dense_free(&a);
@@ -265,6 +286,39 @@ static void test_room(void) {
     }
     mc_dense_free(&none);
     mc_dense_free(&narrow);
+}
+
+/* Rows of pairs that end in the middle of one, where all that comes before is loaded as units; tails; and
+   rows of what the usual sizes are not. */
+static void test_pairs(void) {
+    static const int64_t cols[] = {2, 9, 15, 16, 17, 447, 448, 449, 511, 512, 513, 1023};
+    int turn = 0;
+    for (size_t i = 0; i < sizeof cols / sizeof *cols; i++)
+        for (int layout = MC_LAYOUT24_PACKED; layout < MC_LAYOUT24_SM90; layout++)
+            for (int how = 0; how < FILLS; how++, turn++) {
+                const mc_type type = turn % 2 ? MC_S4 : MC_U4;
+                mc_dense a = make_matrix(type, turn % 5 ? 17 : 65, cols[i], (fill)how, 900 + (uint64_t)turn);
+                try_one(&a, (mc_layout24)layout, how != FILL_ROOM, 0, gap_of(&a, 0));
+                mc_dense_free(&a);
+            }
+}
+
+/* Each byte competes with each other one for the second place in a group, behind the greatest pair there is
+   and before a zero. */
+static void test_all_pairs(mc_type type) {
+    const unsigned char greatest = type == MC_S4 ? 0x88 : 0xff;
+    mc_dense a;
+    if (!worked("create", mc_dense_create(type, 256, 2048, 2048, &a, diag))) return;
+    for (int64_t i = 0; i < a.rows; i++)
+        for (int64_t j = 0; j < 256; j++) {
+            const int64_t place = (i + j) % 4, behind = 1 + (i / 4 + j / 4) % 3;
+            unsigned char *group = (unsigned char *)a.data + (i * a.ld + j * 8) / 2;
+            group[place] = (unsigned char)i;
+            group[(place + behind) % 4] = (unsigned char)j;
+            group[(place + behind % 3 + 1) % 4] = greatest;
+        }
+    try_one(&a, MC_LAYOUT24_PACKED, true, 0, 0);
+    mc_dense_free(&a);
 }
 
 /* -- packed24, as plans pack it ------------------------------------------------------------------------ */
@@ -321,29 +375,32 @@ static void test_full(mc_type type, int64_t rows, int64_t cols, uint64_t seed) {
     char want[256];
     int64_t first = INT64_MAX, groups = cols / 4;
     (void)mc_sparse24_rule_of(type, &rule, NULL);
-    groups = cols / rule.group;
+    groups = cols / rule.group / rule.unit;
     for (int n = 0; n < 3; n++) {
         int64_t row = (int64_t)(random_next(&random) % (uint64_t)rows),
                 group = (int64_t)(random_next(&random) % (uint64_t)groups);
-        for (int e = 0; e < rule.kept + 1; e++)
-            mc_dense_set(&a, row, group * rule.group + e, mc_type_is_real(type) ? 0x31 : 3);
+        for (int e = 0; e < rule.kept + 1; e++) /* of pairs in turn the first and the second one */
+            mc_dense_set(&a, row, (group * rule.group + e) * rule.unit + e % rule.unit,
+                         mc_type_is_real(type) ? 0x31 : 3);
         if (row * groups + group < first) first = row * groups + group;
     }
     CHECK(mc_sparse24_compress(&a, MC_SPARSE24_STRICT, &s, diag) == MC_FORMAT);
     snprintf(want, sizeof want, "%s", mc_diag_text(diag));
     for (int layout = MC_LAYOUT24_PACKED; layout <= MC_LAYOUT24_SM90; layout++) {
+        if (!has_layout(type, layout)) continue;
+        const int64_t gap = has_pairs(type) ? 2 + cols % 2 : 1;
         mc_compress24_config config = {.size = sizeof config,
                                        .type = type,
                                        .rows = rows,
                                        .cols = cols,
-                                       .ld = cols + 1,
+                                       .ld = cols + gap,
                                        .layout = (mc_layout24)layout};
         mc_compress24_size bytes = {.size = sizeof bytes};
         mc_compress24_report report = {.size = sizeof report};
         mc_address block = 0;
         mc_diag_clear(diag);
         if (!worked("sizes", mc_compress24_sizes(&config, &bytes, diag))) continue;
-        config.data = put_matrix(&a, 0, 1, &block);
+        config.data = put_matrix(&a, 0, gap, &block);
         config.values = guarded(bytes.values), config.meta = guarded(bytes.meta);
         CHECK(mc_compress24(context, &config, NULL, &report, diag) == MC_FORMAT);
         CHECK(strcmp(mc_diag_text(diag), want) == 0, "%s, not %s", mc_diag_text(diag), want);
@@ -374,8 +431,11 @@ static void test_refusals(void) {
                                         .meta = 16384};
     mc_compress24_config c = right;
     mc_compress24_report report = {.size = 3};
-    expect_refusal((c = right, c.type = MC_S4, &c), MC_CANNOT,
-                   "s4: pairs of elements are not compressed on the device");
+    expect_refusal((c = right, c.type = MC_S4, c.layout = MC_LAYOUT24_SM90, &c), MC_CANNOT,
+                   "cutlass-sm90 has no metadata of s4");
+    expect_refusal((c = right, c.type = MC_U4, c.ld = 9, &c), MC_USAGE,
+                   "ld is 9, must be even: two elements of u4 share a byte");
+    expect_refusal((c = right, c.type = MC_U4, c.cols = c.ld = 7, &c), MC_USAGE, "ld is 7, must be even");
     expect_refusal((c = right, c.type = MC_S32, &c), MC_CANNOT, "sparse tensor cores have");
     expect_refusal((c = right, c.type = (mc_type)99, &c), MC_USAGE, "type is 99, must be an mc_type");
     expect_refusal((c = right, c.layout = (mc_layout24)4, &c), MC_USAGE,
@@ -409,8 +469,19 @@ int main(int argc, char **argv) {
         test_refusals();
         test_shapes();
         test_room();
+        test_pairs();
+        test_all_pairs(MC_S4);
+        test_all_pairs(MC_U4);
         test_packing("op=gemm24 arch=sm_90a lhs=f16 rhs=f16 out=f16 stages=2", MC_F16);
         test_packing("op=gemm24 arch=sm_90a lhs=s8 rhs=s8 out=s32 stages=2 tile_n=64", MC_S8);
+        test_packing("op=gemm24 arch=sm_80 method=mma lhs=s4 rhs=s4 out=s32 tile_m=64 tile_n=64 warp_m=64 "
+                     "warp_n=32 stages=2 store=pairs",
+                     MC_S4);
+        test_packing("op=gemm24 arch=sm_80 method=mma lhs=u4 rhs=s4 out=s32 tile_m=64 tile_n=64 warp_m=64 "
+                     "warp_n=32 stages=2 store=pairs",
+                     MC_U4);
+        test_full(MC_S4, 70, 1031, 7);
+        test_full(MC_U4, 3, 77, 8);
         test_full(MC_F16, 65, 300, 3);
         test_full(MC_S8, 130, 520, 4);
         test_full(MC_F32, 20, 90, 5);

@@ -139,38 +139,78 @@ static bool has_three(int64_t row, int64_t col) {
     return (row == 65 && col / 4 == 20 && col % 4 < 3) || has_two(row, col);
 }
 
+/* The same of pairs: of one that is there the first, the second or both. */
+static bool has_two_pairs(int64_t row, int64_t col) {
+    const int64_t pair = col / 2;
+    return has_two(row, pair) && (1 + (row * 5 + pair * 7 + row * pair) % 3) >> col % 2 & 1;
+}
+/* All sets of columns of a group that are in two pairs at most, one after another. */
+static bool has_all_pairs(int64_t row, int64_t col) {
+    static const int firsts[] = {0, 0, 0, 1, 1, 2}, lasts[] = {1, 2, 3, 2, 3, 3};
+    const int64_t number = (row + 8 * (col / 8)) % 96, pair = col % 8 / 2;
+    if (pair == firsts[number / 16]) return number >> col % 2 & 1;
+    return pair == lasts[number / 16] && number >> (2 + col % 2) & 1;
+}
+static bool has_row_of_pairs(int64_t row, int64_t col) { return row == 64 && has_two_pairs(row, col); }
+static bool has_three_pairs(int64_t row, int64_t col) {
+    return (row == 65 && (col == 161 || col == 162 || col == 166)) ||
+           (row == 65 && col / 8 == 20 ? false : has_two_pairs(row, col));
+}
+static bool has_all_eight(int64_t row, int64_t col) {
+    return (row == 3 && col / 8 == 2) || has_two_pairs(row, col);
+}
+
 static const device_shape grouped_shapes[] = {{"2:4", 70, 301, has_two},
                                               {"2:4, one row", 1, 3, has_two},
                                               {"2:4, long rows", 17, 2000, has_two},
                                               {"2:4, row 64", 130, 260, has_row},
                                               {"2:4, no rows", 0, 64, has_two},
-                                              {"2:4, no columns", 3, 0, has_two}};
+                                              {"2:4, no columns", 3, 0, has_two}},
+                          paired_shapes[] = {{"4:8", 70, 601, has_two_pairs},
+                                             {"4:8, each set", 96, 96, has_all_pairs},
+                                             {"4:8, one row", 1, 5, has_two_pairs},
+                                             {"4:8, long rows", 17, 4001, has_two_pairs},
+                                             {"4:8, row 64", 130, 520, has_row_of_pairs},
+                                             {"4:8, no rows", 0, 64, has_two_pairs},
+                                             {"4:8, no columns", 3, 0, has_two_pairs}};
 
-static void test_grouped(void) {
+static void try_grouped(const char *const *kernels, size_t count, const device_shape *shapes,
+                        size_t shape_count) {
     int made_there = 0, tried = 0;
-    for (size_t i = 0; i < sizeof packed_grouped / sizeof *packed_grouped; i++)
-        for (size_t s = 0; s < sizeof grouped_shapes / sizeof *grouped_shapes; s++, tried++)
-            CHECK(try_kernel(packed_grouped[i], "lhs", &grouped_shapes[s], true, &made_there));
+    for (size_t i = 0; i < count; i++)
+        for (size_t s = 0; s < shape_count; s++, tried++)
+            CHECK(try_kernel(kernels[i], "lhs", &shapes[s], true, &made_there));
     CHECK(made_there == tried, "%d of %d on the device", made_there, tried);
 }
 
-/* A group with three: the host says which. */
-static void test_three(void) {
+#define GROUPED(kernels, shapes)                                                                             \
+    try_grouped(kernels, sizeof(kernels) / sizeof *(kernels), shapes, sizeof(shapes) / sizeof *(shapes))
+
+/* A group that is too full: the host says which. */
+static void try_full(const char *fields, mc_type type, const device_shape *shape, const char *text) {
     mc_kernel *kernel = NULL;
     matrix_packing *packing = NULL;
     context_visit visit;
-    if (!worked("kernel", mc_kernel_from_fields(packed_grouped[0], &kernel, diag))) return;
-    mc_vsparse host = device_make_host(MC_F16, 1, &(device_shape){"three", 70, 301, has_three});
+    if (!worked("kernel", mc_kernel_from_fields(fields, &kernel, diag))) return;
+    mc_vsparse host = device_make_host(type, 1, shape);
     mc_matrix *matrix = device_from_bcrs(&host, false);
     (void)context_enter(context, &visit, diag);
-    CHECK(matrix_pack_for(matrix, kernel, &packing, diag) == MC_CANNOT);
-    CHECK_TEXT(mc_diag_text(diag),
-               "1 group has more than 2 of 4 elements, the first one is row 65, columns 80 to 83");
+    CHECK(matrix_pack_for(matrix, kernel, &packing, diag) == MC_CANNOT, "%s", shape->name);
+    CHECK_TEXT(mc_diag_text(diag), text);
     mc_diag_clear(diag);
     context_leave(context, &visit);
     mc_matrix_destroy(matrix);
     mc_vsparse_free(&host);
     mc_kernel_destroy(kernel);
+}
+
+static void test_full(void) {
+    try_full(packed_grouped[0], MC_F16, &(device_shape){"three", 70, 301, has_three},
+             "1 group has more than 2 of 4 elements, the first one is row 65, columns 80 to 83");
+    try_full(packed_grouped_pairs[0], MC_S4, &(device_shape){"three pairs", 70, 601, has_three_pairs},
+             "1 group has more than 2 of 4 pairs, the first one is row 65, columns 160 to 167");
+    try_full(packed_grouped_pairs[1], MC_U4, &(device_shape){"all eight", 4, 601, has_all_eight},
+             "1 group has more than 2 of 4 pairs, the first one is row 3, columns 16 to 23");
 }
 
 /* Balanced digits: what the device would make the nearest value, device_set_values refuses, and nothing changes. */
@@ -221,8 +261,9 @@ int main(int argc, char **argv) {
     if (worked("mc_context_create", mc_context_create(&config, &context, diag))) {
         test_digits();
         test_formats();
-        test_grouped();
-        test_three();
+        GROUPED(packed_grouped, grouped_shapes);
+        GROUPED(packed_grouped_pairs, paired_shapes);
+        test_full();
         test_fields();
     }
     mc_context_destroy(context);

@@ -49,6 +49,10 @@ static const char *const packed_grouped[] = {
     "op=gemm24 arch=sm_90a lhs=s8 rhs=s8 out=s32 tile_n=64",
     "op=gemm24 arch=sm_90a lhs=u8 rhs=s8 out=s32 tile_n=64",
 };
+/* Of 4 bits (4:8) */
+#define PAIRS24                                                                                              \
+    "op=gemm24 arch=sm_80 method=mma out=s32 tile_m=64 tile_n=64 warp_m=64 warp_n=32 stages=2 store=pairs "
+static const char *const packed_grouped_pairs[] = {PAIRS24 "lhs=s4 rhs=s4", PAIRS24 "lhs=u4 rhs=u4"};
 /* Masks, whose values are f32 */
 static const char *const packed_masks[] = {
     "op=sddmm lhs=s8 rhs=s8 out=f32 scale=tensor mask=values",

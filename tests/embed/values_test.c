@@ -15,11 +15,17 @@ enum { COLS = 100, GAP = 6 };
 
 /* -- A matrix: row blocks with no, few and all columns */
 
-static bool is_grouped; /* at most two vectors of four neighbours */
+static int group_unit; /* above 0: of four neighbours at most two have vectors, each so many columns */
 
+static bool has_unit(int64_t block, int64_t unit) {
+    return unit % 4 == block % 4 || (unit % 8 < 4 && unit % 4 == (block + 1 + unit / 8 % 3) % 4);
+}
+
+/* Of a pair one may be missing. */
 static bool has_vector(int64_t block, int64_t col) {
     if (block == 1) return false;
-    if (is_grouped) return col % 4 == block % 4 || (col % 8 < 4 && col % 4 == (block + 1 + col / 8 % 3) % 4);
+    if (group_unit > 0)
+        return has_unit(block, col / group_unit) && (group_unit == 1 || (block + col * 3) % 5 != 0);
     return block == 2 || (block * 37 + col * 11 + col * col * block) % 5 < 2;
 }
 
@@ -191,10 +197,14 @@ static void test_formats(void) {
 }
 
 static void test_grouped(void) {
-    is_grouped = true;
+    group_unit = 1;
     for (size_t i = 0; i < sizeof packed_grouped / sizeof *packed_grouped; i++)
         CHECK(try_kernel(packed_grouped[i], "lhs", 7) && try_kernel(packed_grouped[i], "lhs", 130));
-    is_grouped = false;
+    group_unit = 2;
+    for (size_t i = 0; i < sizeof packed_grouped_pairs / sizeof *packed_grouped_pairs; i++)
+        CHECK(try_kernel(packed_grouped_pairs[i], "lhs", 7) &&
+              try_kernel(packed_grouped_pairs[i], "lhs", 130));
+    group_unit = 0;
 }
 
 /* -- Values that a kernel cannot take become the nearest */

@@ -614,8 +614,9 @@ slide24_list() {
 compress24_list() {
     local arch element mode layout
     for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
-        for element in f16 bf16 e4m3 e5m2 s8 u8 f32; do
+        for element in f16 bf16 e4m3 e5m2 s8 u8 f32 s4 u4; do
             for layout in packed24 natural cutlass-sm80 cutlass-sm90; do
+                [[ $element.$layout = [su]4.cutlass-sm90 ]] && continue
                 for mode in strict prune; do
                     echo "$arch 0 $element.$mode.$layout --set element=$element --set mode=$mode --set layout=$layout"
                 done

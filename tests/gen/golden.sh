@@ -182,6 +182,8 @@ spec=$(dirname "$spec")/compress24.lua
 golden compress24
 golden compress24_pattern --set source=pattern
 golden compress24_bytes --set element=s8 --set mode=prune --set layout=cutlass-sm80 --arch sm_90
+golden compress24_pairs --set element=s4 --set mode=prune
+golden compress24_pairs_pattern --set element=u4 --set source=pattern
 spec=$(dirname "$spec")/slide24.lua
 golden slide24 --set hold=2
 golden slide24_bytes --set lhs=e4m3 --set out=e4m3 --set pattern=62:64 --set align=1 --set batch=on --set hold=1 --arch sm_90

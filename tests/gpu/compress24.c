@@ -30,6 +30,8 @@ static const struct kind {
     {MC_E4M3, MC_LAYOUT24_PACKED, false}, {MC_E5M2, MC_LAYOUT24_PACKED, true},
     {MC_S8, MC_LAYOUT24_NATURAL, false},  {MC_S8, MC_LAYOUT24_SM80, false},
     {MC_S8, MC_LAYOUT24_SM90, false},     {MC_F32, MC_LAYOUT24_PACKED, false},
+    {MC_S4, MC_LAYOUT24_PACKED, false},   {MC_S4, MC_LAYOUT24_PACKED, true},
+    {MC_U4, MC_LAYOUT24_PACKED, true},    {MC_S4, MC_LAYOUT24_NATURAL, false},
 };
 static const char *const layouts[] = {"packed24", "natural", "cutlass-sm80", "cutlass-sm90"};
 
@@ -52,11 +54,13 @@ static mc_status make(bench *t, const struct kind *kind, int64_t m, int64_t n) {
     if (status != MC_OK) return status;
     mc_dense_fill(&t->a, MC_VALUES_FULL, 1);
     for (int64_t i = 0; i < m && !kind->prune; i++)
-        for (int64_t j = 0; j < n; j += rule.group) {
+        for (int64_t j = 0; j < n; j += rule.group * rule.unit) {
             int keep = (int)(random_next(&random) >> 40) % rule.group;
-            for (int e = 0; e < rule.group && j + e < n; e++)
-                if (e != keep && (rule.kept == 1 || e != (keep + 1) % rule.group))
+            for (int e = 0; e < rule.group * rule.unit && j + e < n; e++) {
+                const int place = e / rule.unit;
+                if (place != keep && (rule.kept == 1 || place != (keep + 1) % rule.group))
                     mc_dense_set(&t->a, i, j + e, 0);
+            }
         }
     return MC_OK;
 }

@@ -25,7 +25,10 @@ typedef struct chooser {
 } chooser;
 
 static bool is_byte(const chooser *c) { return c->plan->element.bytes == 1; }
+/* Whether the greatest bit of an element is more than a sign: one that has no other is not zero. */
 static bool has_high(const chooser *c) { return c->plan->element.kind >= COMPRESS24_SIGNED; }
+/* Whether magnitudes have it; those of pairs are 30 at most. */
+static bool is_high(const chooser *c) { return has_high(c) && !has_pairs(c->plan); }
 
 /* -- Elements by their places --------------------------------------------------------------------------- */
 
@@ -86,10 +89,30 @@ static mc_reg absolute(chooser *c, mc_reg element) {
     return mad_s32(b, "magnitude", sign, H(-lanes_of(c->plan, 1)), turned);
 }
 
+/* Of each half of a byte, as `absolute`: 8 is the most, so that none leaves its half. */
+static mc_reg absolute_halves(chooser *c, mc_reg element) {
+    enum { SIGN_AT = 3, EACH_HALF = 0x11111111, HALF = 0xf };
+    mc_builder *b = c->b;
+    mc_reg sign = and_b32(b, "signs", shr_u32(b, "signs_down", element, I(SIGN_AT)), H(EACH_HALF));
+    mc_reg turned = xor_b32(b, "turned", element, mul_s32(b, "signs_spread", sign, I(HALF)));
+    return add_s32(b, "magnitudes", turned, sign);
+}
+
+/* The sum of both halves: 15 times the upper one less than the byte, which is 16 times that and the lower. */
+static mc_reg sum_of_halves(chooser *c, mc_reg halves) {
+    enum { HALF_BITS = 4, HALF = 0xf };
+    mc_builder *b = c->b;
+    mc_reg upper =
+        and_b32(b, "upper", shr_u32(b, "upper_down", halves, I(HALF_BITS)), H(lanes_of(c->plan, HALF)));
+    return mad_s32(b, "sum", upper, I(-HALF), halves);
+}
+
 static mc_reg magnitude_of(chooser *c, mc_reg element) {
     const compress24_kind kind = c->plan->element.kind;
     if (kind == COMPRESS24_UNSIGNED) return element;
     if (kind == COMPRESS24_SIGNED) return absolute(c, element);
+    if (kind == COMPRESS24_UNSIGNED_PAIR) return sum_of_halves(c, element);
+    if (kind == COMPRESS24_SIGNED_PAIR) return sum_of_halves(c, absolute_halves(c, element));
     mc_reg magnitude = and_b32(c->b, "magnitude", element, H(c->below));
     return kind == COMPRESS24_FLOAT ? without_nans(c, magnitude) : magnitude;
 }
@@ -132,7 +155,7 @@ static mc_reg at_least(chooser *c, const compared *m, int i, int j) {
     const int pair = 10 * i + j;
     const made_name name = name_nth("at_least", pair);
     mc_reg below = sub_s32(b, name_nth("below", pair).text, m->set[i], m->less[j]);
-    if (!has_high(c)) return below;
+    if (!is_high(c)) return below;
     if (c->plan->element.kind == COMPRESS24_SIGNED) return or_b32(b, name.text, m->whole[i], below);
     return lop3(b, name.text, m->whole[i], m->whole[j], below, H(MOST(FIRST, NOT_OF(SECOND), THIRD)));
 }

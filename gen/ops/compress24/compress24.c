@@ -3,10 +3,11 @@
 #include "ops/compress24/compress24.h"
 
 const compress24_element compress24_elements[] = {
-    {2, COMPRESS24_FLOAT, false}, {2, COMPRESS24_FLOAT, true},   {1, COMPRESS24_FINITE, false},
-    {1, COMPRESS24_FLOAT, false}, {1, COMPRESS24_SIGNED, false}, {1, COMPRESS24_UNSIGNED, false},
-    {4, COMPRESS24_FLOAT, false}};
-const char *const compress24_element_names[] = {"f16", "bf16", "e4m3", "e5m2", "s8", "u8", "f32", NULL};
+    {2, COMPRESS24_FLOAT, false}, {2, COMPRESS24_FLOAT, true},        {1, COMPRESS24_FINITE, false},
+    {1, COMPRESS24_FLOAT, false}, {1, COMPRESS24_SIGNED, false},      {1, COMPRESS24_UNSIGNED, false},
+    {4, COMPRESS24_FLOAT, false}, {1, COMPRESS24_SIGNED_PAIR, false}, {1, COMPRESS24_UNSIGNED_PAIR, false}};
+const char *const compress24_element_names[] = {"f16", "bf16", "e4m3", "e5m2", "s8",
+                                                "u8",  "f32",  "s4",   "u4",   NULL};
 
 static const char *const layout_names[] = {"packed24", "natural", "cutlass-sm80", "cutlass-sm90", NULL};
 
@@ -14,7 +15,9 @@ static const mc_field fields[] = {
     {"op", WORDS("compress24"), .doc = "The kernel family."},
     ARCH_FIELD,
     {"element", NAMES = compress24_element_names,
-     .doc = "Elements of A. Two of four neighbours are kept, of f32 (and tf32) one of two."},
+     .doc =
+         "Elements of A. Two of four neighbours are kept, of f32 (and tf32) one of two, of s4 and u4 two of "
+         "four pairs of neighbours (4:8)."},
     {"mode", WORDS("strict", "prune", "copy"), .solvers = "slabs",
      .doc =
          "strict: groups have no more nonzeros than are kept; of others nobody knows what becomes, but the "
@@ -24,7 +27,8 @@ static const mc_field fields[] = {
     {"layout", NAMES = layout_names, .solvers = "slabs",
      .doc =
          "How values and metadata lie. packed24: in the atoms that gemm24 reads. Others: values row by row; "
-         "metadata row by row, or in the atoms of CUTLASS (cutlass-sm90 of a tile of 128 elements)."},
+         "metadata row by row, or in the atoms of CUTLASS (cutlass-sm90 of a tile of 128 elements; not of "
+         "s4 and u4)."},
     {"source", WORDS("dense", "pattern"),
      .doc =
          "dense: a dense matrix. pattern: columns of nonzeros, row by row, of which the metadata of packed24 "
@@ -47,6 +51,13 @@ static void make_plan(const int64_t *point, void *data, mc_complaints *complaint
                               .layout = (compress24_layout)point[F_LAYOUT]};
 }
 
+static void plan_slabs(const int64_t *point, void *data, mc_complaints *complaints) {
+    make_plan(point, data, complaints);
+    const compress24_plan *plan = data;
+    if (has_pairs(plan) && plan->layout == COMPRESS24_SM90)
+        complain(complaints, F_LAYOUT, "cutlass-sm90 has no metadata of %s", plan->type);
+}
+
 static void facts(const void *data, mc_facts *facts) {
     const compress24_plan *plan = data;
     add_fact(facts, "threads", COMPRESS24_THREADS, "a thread block");
@@ -63,6 +74,8 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
 static const char *computes(const void *data) {
     const compress24_plan *plan = data;
     if (plan->mode == COMPRESS24_COPY) return "nothing: it moves bytes, for others to be timed beside.";
+    if (has_pairs(plan))
+        return "values, meta = the two greatest of each four pairs of neighbours of a row of A.";
     return plan->element.bytes == WORD
                ? "values, meta = the greater of each two neighbours of a row of A."
                : "values, meta = the two greatest of each four neighbours of a row of A.";
@@ -74,7 +87,7 @@ static const char *how(const void *data) {
 }
 
 static const mc_solver slabs = {.name = "slabs",
-                                .plan = make_plan,
+                                .plan = plan_slabs,
                                 .contract = compress24_contract,
                                 .facts = facts,
                                 .emit = compress24_emit,
@@ -96,7 +109,10 @@ static void pattern_name(const void *data, char name[MC_MAX_ENTRY]) {
 }
 
 static const char *pattern_computes(const void *data) {
-    (void)data;
+    const compress24_plan *plan = data;
+    if (has_pairs(plan))
+        return "meta, vectors = the codes of a 4:8 pattern, and the nonzero that each place of packed24 "
+               "holds.";
     return "meta, vectors = the codes of a 2:4 pattern, and the nonzero that each place of packed24 holds.";
 }
 

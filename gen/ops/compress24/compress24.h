@@ -15,7 +15,11 @@
  * A *slab* is 64 rows by 256 bytes of A, whose kept elements are an atom of packed24. A thread block has one.
  * A *piece* is 32 bytes of a row of A. It becomes 16 bytes of values, and 16 bits of metadata, or 32 of
  * elements of 8 bits. A thread has four, those whose metadata are its own in packed24 (parts/packed24.h). A
- * *unit* is half of a piece, what is loaded at once. */
+ * *unit* is half of a piece, what is loaded at once.
+ *
+ * Two neighbours of 4 bits are kept or dropped together, and share a byte. So all that is said of elements of
+ * 8 bits goes for such pairs, but how great one is, how many elements A's bytes hold, and a pattern's
+ * columns. */
 #ifndef MC_COMPRESS24_FAMILY_H
 #define MC_COMPRESS24_FAMILY_H
 
@@ -36,11 +40,13 @@ typedef enum compress24_kind {
     COMPRESS24_FLOAT,  /* the bits but the sign; NaNs are to be made one */
     COMPRESS24_FINITE, /* the same of a type with one NaN */
     COMPRESS24_SIGNED,
-    COMPRESS24_UNSIGNED
+    COMPRESS24_UNSIGNED,
+    COMPRESS24_SIGNED_PAIR, /* two of 4 bits: the sum of both magnitudes */
+    COMPRESS24_UNSIGNED_PAIR
 } compress24_kind;
 
 typedef struct compress24_element {
-    int bytes;
+    int bytes; /* of 4 bits those of a pair */
     compress24_kind kind;
     bool brain; /* of two kinds of 16 bits the one that is no f16 */
 } compress24_element;
@@ -80,8 +86,17 @@ typedef struct compress24_plan {
     compress24_layout layout;
 } compress24_plan;
 
+/* Whether two elements share a byte. */
+static inline bool has_pairs(const compress24_plan *plan) {
+    return plan->element.kind >= COMPRESS24_SIGNED_PAIR;
+}
+/* Elements that so many bytes of a row of A, or of values, hold. */
+static inline int elements_in(const compress24_plan *plan, int bytes) {
+    return bytes / plan->element.bytes * (has_pairs(plan) ? 2 : 1);
+}
+
 /* Of a piece: elements, and groups; bytes of its metadata. */
-static inline int piece_elements(const compress24_plan *plan) { return PIECE_BYTES / plan->element.bytes; }
+static inline int piece_elements(const compress24_plan *plan) { return elements_in(plan, PIECE_BYTES); }
 static inline int piece_groups(const compress24_plan *plan) { return plan->element.bytes == 1 ? 8 : 4; }
 static inline int piece_meta(const compress24_plan *plan) { return piece_groups(plan) / 2; }
 static inline int unit_groups(const compress24_plan *plan) { return piece_groups(plan) / PIECE_UNITS; }

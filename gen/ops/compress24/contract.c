@@ -28,7 +28,8 @@ static void add_slabs(mc_contract *c, const char *doc) {
 void compress24_contract(const void *data, mc_contract *c) {
     const compress24_plan *plan = data;
     const bool packed = plan->layout == COMPRESS24_PACKED;
-    add_array_of(c, "a", plan->element.bytes, "A, [rows][ld]");
+    add_array_of(c, "a", plan->element.bytes,
+                 has_pairs(plan) ? "A, [rows][ld bytes], two elements a byte" : "A, [rows][ld]");
     add_array_of(c, "values", PIECE_VALUES,
                  packed ? "values of packed24, which the kernel writes"
                         : "[rows][values_pitch bytes], what is kept, which the kernel writes");
@@ -40,7 +41,9 @@ void compress24_contract(const void *data, mc_contract *c) {
         "may be kept, and, unless it prunes, which is the first (gen/parts/compress24.h)");
     add_shape(c, "rows", MC_OPEN, "rows of A");
     add_shape(c, "cols", MC_OPEN, "columns of A");
-    add_shape(c, "ld", MC_OPEN, "elements from one row of A to the next");
+    add_shape(c, "ld", MC_OPEN,
+              has_pairs(plan) ? "bytes from one row of A to the next"
+                              : "elements from one row of A to the next");
     add_shape(c, "steps", MC_OPEN, "slabs of 256 bytes of a row, at least 1");
     add_layout(plan, c);
     add_slabs(c,
@@ -53,12 +56,15 @@ void compress24_pattern_contract(const void *data, mc_contract *c) {
     add_array_of(c, "columns", WORD, "s32[nonzeros], which ascend in a row");
     add_array_of(c, "meta", packed24_words(plan->element.bytes) * WORD, "metadata, which the kernel writes");
     add_array_of(
-        c, "vectors", 2 * WORD,
+        c, "vectors", elements_in(plan, 2 * plan->element.bytes) * WORD,
         "s32[slabs][64][kept elements of a row], the number of each one's nonzero; -1: it is a zero; "
         "which the kernel writes");
     add_array_of(c, "report", 16,
-                 "64 slots of 16 bytes, zeros, to which the kernel adds how many groups have "
-                 "more than two nonzeros (gen/parts/compress24.h)");
+                 has_pairs(plan)
+                     ? "64 slots of 16 bytes, zeros, to which the kernel adds how many groups have "
+                       "nonzeros in more than two pairs (gen/parts/compress24.h)"
+                     : "64 slots of 16 bytes, zeros, to which the kernel adds how many groups have "
+                       "more than two nonzeros (gen/parts/compress24.h)");
     add_shape(c, "rows", MC_OPEN, "rows");
     add_shape(c, "steps", MC_OPEN, "slabs of a row, at least 1");
     add_slabs(c, "slabs of 64 rows, and one of zeros");

@@ -1,5 +1,6 @@
-/* Loads of single elements, zeros where A has none. In each turn every word of the thread gets its next
-   element from above, so that after as many turns as a word has elements all are in their places. */
+/* Loads of single elements, of 4 bits of pairs, zeros where A has none. In each turn every word of the thread
+   gets its next element from above, so that after as many turns as a word has elements all are in their
+   places. */
 #include "ops/compress24/compress24.h"
 #include "parts/made_name.h"
 #include "parts/words.h"
@@ -25,23 +26,32 @@ static void begin(edge *e, const compress24_place *place) {
     for (int i = 0; i < THREAD_UNITS * UNIT_WORDS; i++) EMIT(b, mov_b32, e->words[i], I(0));
 }
 
+/* Where the last column is the first one of a pair, the other half of the byte is none of A's elements. */
+static void drop_second(edge *e, mc_reg left, int before) {
+    enum { FIRST = 0xf };
+    EMIT(e->b, setp_eq, e->is_there, left, I(before + 1));
+    EMIT_IF(e->b, e->is_there, and_b32, e->element, e->element, I(FIRST));
+}
+
 static void load_word(edge *e, int index) {
     enum { BYTE_FROM_ABOVE = 0x4321, HALF_FROM_ABOVE = 0x5432 };
     mc_builder *b = e->b;
     const int bytes = e->plan->element.bytes, piece = index / (PIECE_UNITS * UNIT_WORDS);
     const int row = piece_row(e->plan, piece), in_piece = index % (PIECE_UNITS * UNIT_WORDS);
-    int offset = piece_step(e->plan, piece) * PIECE_BYTES + in_piece * WORD;
+    const int offset = piece_step(e->plan, piece) * PIECE_BYTES + in_piece * WORD,
+              before = elements_in(e->plan, offset);
     mc_reg word = e->words[index];
     EMIT(b, mov_b32, e->element, I(0));
-    EMIT(b, setp_gt, e->is_there, e->left[row], I(offset / bytes));
+    EMIT(b, setp_gt, e->is_there, e->left[row], I(before));
     emit_load_words(b, e->is_there, WORDS_GLOBAL, bytes, &e->element, AT(e->at[row], offset));
+    if (has_pairs(e->plan)) drop_second(e, e->left[row], before);
     if (bytes == WORD) EMIT(b, mov_b32, word, e->element);
     else EMIT(b, prmt, word, word, e->element, H(bytes == 1 ? BYTE_FROM_ABOVE : HALF_FROM_ABOVE));
 }
 
 static void next_turn(edge *e) {
     for (int row = 0; row < (has_two_rows(e->plan) ? 2 : 1); row++) {
-        EMIT(e->b, sub_s32, e->left[row], e->left[row], I(1));
+        EMIT(e->b, sub_s32, e->left[row], e->left[row], I(elements_in(e->plan, e->plan->element.bytes)));
         EMIT(e->b, add_s64, e->at[row], e->at[row], I(e->plan->element.bytes));
     }
 }

@@ -10,6 +10,7 @@ static void find_elements(const compress24_plan *plan, mc_builder *b, compress24
     mc_reg ld = load_shape(b, "ld", true), at = load_array(b, "a");
     mc_reg column = mul_s32(b, "column", p->piece, I(piece_elements(plan)));
     p->left = sub_s32(b, "left", load_shape(b, "cols", true), column);
+    if (has_pairs(plan)) column = mul_s32(b, "pair", p->piece, I(PIECE_BYTES));
     mc_reg behind = mad_wide(b, "behind", p->row[0], ld, cvt_s64(b, "in_row", column));
     p->at[0] = add_s64(b, "at", bytes > 1 ? shl_b64(b, "bytes", behind, I(log2_of(bytes))) : behind, at);
     if (has_two_rows(plan))

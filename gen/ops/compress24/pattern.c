@@ -2,7 +2,11 @@
    looks for the first nonzero of each of its pieces, and then takes group by group. */
 #include "ops/compress24/compress24.h"
 
-enum { GROUP = 4, KEPT = 2, CODE_BITS = 4, WORD_BITS = 32 };
+enum { GROUP = 4, KEPT = 2, MOST_KEPT = 4, CODE_BITS = 4, WORD_BITS = 32 };
+
+/* Of a group: columns, and elements that are kept. Of pairs both are twice as many. */
+static int group_columns(const compress24_plan *plan) { return has_pairs(plan) ? 2 * GROUP : GROUP; }
+static int group_kept(const compress24_plan *plan) { return has_pairs(plan) ? 2 * KEPT : KEPT; }
 
 typedef struct pattern_emitter {
     const compress24_plan *plan;
@@ -11,7 +15,7 @@ typedef struct pattern_emitter {
     mc_reg columns;
     mc_reg begin[2], end[2]; /* nonzeros of each row */
     mc_reg slots[2];         /* where those of the thread's first piece lie */
-    mc_reg full;             /* groups with more than two nonzeros */
+    mc_reg full;             /* groups with more nonzeros, or pairs of them, than two */
 } pattern_emitter;
 
 /* -- Rows ------------------------------------------------------------------------------------------------ */
@@ -19,8 +23,7 @@ typedef struct pattern_emitter {
 static void find_row(pattern_emitter *e, int row) {
     mc_builder *b = e->b;
     made_name prefix = name_with(name_nth("r", row).text, "_");
-    const int kept = PACKED24_ROW_BYTES / e->plan->element.bytes,
-              of_piece = PIECE_VALUES / e->plan->element.bytes;
+    const int kept = elements_in(e->plan, PACKED24_ROW_BYTES), of_piece = elements_in(e->plan, PIECE_VALUES);
     b->prefix = prefix.text;
     mc_reg at = mad_wide(b, "offset_at", e->place.row[row], I(WORD), load_array(b, "offsets"));
     e->begin[row] = carried(b, "begin", I(0));
@@ -54,18 +57,18 @@ static mc_reg find_nonzero(pattern_emitter *e, int row, mc_reg first) {
     return low;
 }
 
-/* -- A group --------------------------------------------------------------------------------------------- */
+/* -- The next nonzeros ----------------------------------------------------------------------------------- */
 
 /* The next nonzeros of the row, from NUMBER on, and whether they are in the group that ends before END. */
 typedef struct next_nonzeros {
-    mc_reg column[KEPT + 1], is_in[KEPT + 1];
+    mc_reg column[MOST_KEPT + 1], is_in[MOST_KEPT + 1];
 } next_nonzeros;
 
 static next_nonzeros look_ahead(pattern_emitter *e, mc_reg number, mc_reg row_end, mc_reg end) {
     mc_builder *b = e->b;
     next_nonzeros next;
     mc_reg at = mad_wide(b, "next_at", number, I(WORD), e->columns);
-    for (int i = 0; i <= KEPT; i++) {
+    for (int i = 0; i <= group_kept(e->plan); i++) {
         mc_reg its = i > 0 ? add_s32(b, name_nth("number", i).text, number, I(i)) : number;
         mc_reg is_there = setp_lt(b, name_nth("is_there", i).text, its, row_end);
         next.column[i] = carried(b, name_nth("next", i).text, I(-1));
@@ -74,6 +77,8 @@ static next_nonzeros look_ahead(pattern_emitter *e, mc_reg number, mc_reg row_en
     }
     return next;
 }
+
+/* -- A group of elements --------------------------------------------------------------------------------- */
 
 /* The code of two members: where there are fewer nonzeros zeros beside them, the earliest ones. */
 static mc_reg code_of(pattern_emitter *e, const next_nonzeros *next, mc_reg first) {
@@ -99,18 +104,109 @@ static void store_slots(pattern_emitter *e, const next_nonzeros *next, mc_reg fi
     EMIT(b, stg_v2, AT(at, 0), V2(both));
 }
 
+/* Returns the code, and moves NUMBER behind the group. */
+static mc_reg take_elements(pattern_emitter *e, const next_nonzeros *next, mc_reg first, mc_reg number,
+                            mc_reg at) {
+    mc_builder *b = e->b;
+    mc_reg code = code_of(e, next, first);
+    store_slots(e, next, first, number, at);
+    for (int i = 0; i < KEPT; i++) EMIT_IF(b, next->is_in[i], add_s32, number, number, I(1));
+    EMIT_IF(b, next->is_in[KEPT], add_s32, e->full, e->full, I(1));
+    return code;
+}
+
+/* -- A group of pairs ------------------------------------------------------------------------------------ */
+
+/* The code of a group whose pairs with nonzeros are the bits of THERE; of more than two pairs any. */
+static uint32_t code_of_pairs(unsigned there) {
+    int kept[GROUP] = {0}, count = 0, zeros = KEPT;
+    for (int i = 0; i < GROUP; i++) zeros -= (int)(there >> i & 1);
+    for (int i = 0; i < GROUP; i++)
+        if ((there >> i & 1) || zeros-- > 0) kept[count++] = i;
+    return (uint32_t)(kept[0] | kept[1] << 2);
+}
+
+/* The codes of so many sets of pairs, from FIRST on. */
+static uint32_t codes_from(unsigned first) {
+    uint32_t codes = 0;
+    for (unsigned i = 0; i < WORD_BITS / CODE_BITS; i++) codes |= code_of_pairs(first + i) << (i * CODE_BITS);
+    return codes;
+}
+
+/* Which columns of the group have nonzeros, a bit for each. More than five are not looked at: the group is
+   too full then. */
+static mc_reg columns_there(pattern_emitter *e, const next_nonzeros *next, mc_reg first) {
+    mc_builder *b = e->b;
+    mc_reg one = mov_b32(b, "one", I(1)), there = carried(b, "there", I(0));
+    for (int i = 0; i <= group_kept(e->plan); i++) {
+        mc_reg in_group = sub_s32(b, name_nth("in_group", i).text, next->column[i], first);
+        mc_reg bit = shl_b32(b, name_nth("bit", i).text, one, in_group);
+        EMIT_IF(b, next->is_in[i], or_b32, there, there, bit);
+    }
+    return there;
+}
+
+/* A code is looked up: by the first three pairs in one of two words, which the last pair chooses. */
+static mc_reg look_up_code(mc_builder *b, mc_reg pairs) {
+    enum { TWO_EACH = 0x33, FIRST_THREE = 7, LAST_PAIR = 0x40, CODE = 15 };
+    mc_reg joined = or_b32(b, "pairs_joined", pairs, shr_u32(b, "pairs_down", pairs, I(1)));
+    mc_reg twos = and_b32(b, "twos", joined, I(TWO_EACH));
+    mc_reg set = or_b32(b, "set", twos, shr_u32(b, "twos_down", twos, I(2)));
+    mc_reg shift = shl_b32(b, "code_shift", and_b32(b, "first_three", set, I(FIRST_THREE)), I(2));
+    mc_reg has_last = setp_ne(b, "has_last", and_b32(b, "last_pair", pairs, I(LAST_PAIR)), I(0));
+    mc_reg table = selp_b32(b, "table", H(codes_from(FIRST_THREE + 1)), H(codes_from(0)), has_last);
+    return and_b32(b, "code", shr_u32(b, "code_down", table, shift), I(CODE));
+}
+
+/* The nonzero of the column with BIT: as many behind NUMBER as columns before it have one. */
+static mc_reg slot_of(mc_builder *b, mc_reg there, mc_reg bit, mc_reg number) {
+    mc_reg before = and_b32(b, "before", there, sub_s32(b, "below", bit, I(1)));
+    mc_reg its = add_s32(b, "its", number, popc_b32(b, "behind", before));
+    mc_reg has_it = setp_ne(b, "has_it", and_b32(b, "its_bit", there, bit), I(0));
+    return selp_b32(b, "slot", its, I(-1), has_it);
+}
+
+static void store_pairs(mc_builder *b, mc_reg code, mc_reg there, mc_reg number, mc_reg at) {
+    enum { INDEX_BITS = 2, INDEX = 3 };
+    const char *outer = b->prefix;
+    mc_reg first = mov_b32(b, "first_bit", I(1)), second = mov_b32(b, "second_bit", I(2)), slots[MOST_KEPT];
+    const mc_reg column[KEPT] = {shl_b32(b, "column0", and_b32(b, "index0", code, I(INDEX)), I(1)),
+                                 shl_b32(b, "column1", shr_u32(b, "index1", code, I(INDEX_BITS)), I(1))};
+    for (int i = 0; i < MOST_KEPT; i++) {
+        made_name prefix = name_with(name_with(outer, name_nth("k", i).text).text, "_");
+        b->prefix = prefix.text;
+        mc_reg bit = shl_b32(b, "bit", i % 2 == 0 ? first : second, column[i / 2]);
+        slots[i] = slot_of(b, there, bit, number);
+        b->prefix = outer;
+    }
+    EMIT(b, stg_v4, AT(at, 0), V4(slots));
+}
+
+/* As `take_elements`. */
+static mc_reg take_pairs(pattern_emitter *e, const next_nonzeros *next, mc_reg first, mc_reg number,
+                         mc_reg at) {
+    enum { FIRSTS = 0x55 };
+    mc_builder *b = e->b;
+    mc_reg there = columns_there(e, next, first);
+    mc_reg either = or_b32(b, "either", there, shr_u32(b, "seconds", there, I(1)));
+    mc_reg pairs = and_b32(b, "pairs", either, I(FIRSTS)), code = look_up_code(b, pairs);
+    mc_reg is_full = setp_gt(b, "is_full", popc_b32(b, "pair_count", pairs), I(KEPT));
+    store_pairs(b, code, there, number, at);
+    EMIT(b, add_s32, number, number, popc_b32(b, "count", there));
+    EMIT_IF(b, is_full, add_s32, e->full, e->full, I(1));
+    return code;
+}
+
 /* -- A piece --------------------------------------------------------------------------------------------- */
 
 static void take_group(pattern_emitter *e, int row, mc_reg first, mc_reg number, mc_reg at, mc_reg codes) {
     mc_builder *b = e->b;
-    mc_reg end = add_s32(b, "group_end", first, I(GROUP));
+    mc_reg end = add_s32(b, "group_end", first, I(group_columns(e->plan)));
     const next_nonzeros next = look_ahead(e, number, e->end[row], end);
-    mc_reg code = code_of(e, &next, first);
-    store_slots(e, &next, first, number, at);
+    mc_reg code = has_pairs(e->plan) ? take_pairs(e, &next, first, number, at)
+                                     : take_elements(e, &next, first, number, at);
     mc_reg top = shl_b32(b, "top", code, I(WORD_BITS - CODE_BITS));
     EMIT(b, or_b32, codes, shr_u32(b, "codes_down", codes, I(CODE_BITS)), top);
-    for (int i = 0; i < KEPT; i++) EMIT_IF(b, next.is_in[i], add_s32, number, number, I(1));
-    EMIT_IF(b, next.is_in[KEPT], add_s32, e->full, e->full, I(1));
 }
 
 /* Returns its metadata, in the low bits. Codes come in from above, and push a 1 out in front of the last
@@ -120,7 +216,7 @@ static mc_reg take_piece(pattern_emitter *e, int index) {
     made_name prefix = piece_prefix(index);
     const int row = piece_row(e->plan, index), step = piece_step(e->plan, index),
               groups = piece_groups(e->plan);
-    const int of_piece = PIECE_VALUES / e->plan->element.bytes;
+    const int of_piece = elements_in(e->plan, PIECE_VALUES);
     b->prefix = prefix.text;
     mc_label loop = label(b, "GROUPS");
     mc_reg piece = add_s32(b, "piece", e->place.piece, I(step)), more = pred(b, "more");
@@ -132,8 +228,8 @@ static mc_reg take_piece(pattern_emitter *e, int index) {
     set_label(b, loop);
     EMIT(b, setp_eq, more, and_b32(b, "below", codes, I(1)), I(0));
     take_group(e, row, first, number, at, codes);
-    EMIT(b, add_s32, first, first, I(GROUP));
-    EMIT(b, add_s64, at, at, I(KEPT * WORD));
+    EMIT(b, add_s32, first, first, I(group_columns(e->plan)));
+    EMIT(b, add_s64, at, at, I((int64_t)group_kept(e->plan) * WORD));
     EMIT_IF(b, more, bra, TO(loop));
     mc_reg metadata = groups * CODE_BITS < WORD_BITS
                           ? shr_u32(b, "metadata", codes, I(WORD_BITS - groups * CODE_BITS))
