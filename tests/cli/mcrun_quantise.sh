@@ -61,12 +61,15 @@ expect 2 '--dilate: unknown or ambiguous option' computed --tokens 8 --features 
 
 # A transpose alone: twice is as it was
 as_is() { given --set scale=none "$@"; }
-for type in s8 s16 s32 f16; do
+for type in s4 s8 s16 s32 f16; do
     as_is --set lhs=$type --set out=$type --set layout=rows --set tile=32 --set warps=8 --m 19 --n 50 --out plain.npy >/dev/null
     expect 0 'verdict    exact' as_is --set lhs=$type --set out=$type --set tile=32 --set warps=8 --x plain.npy --out turned.npy
     expect 0 'M 50  K 0  N 19' as_is --set lhs=$type --set out=$type --set tile=32 --set warps=8 --x turned.npy --out again.npy
     same again.npy plain.npy
 done
+expect 2 'lda is 35, not a multiple of the 2 that the kernel needs: 36 is one' as_is --set lhs=s4 --set out=s4 --m 20 --n 33 --lda 35
+expect 2 'lda: must be even: two elements of 4 bits share a byte' as_is --set lhs=s4 --set out=s4 --m 20 --n 33 --set lda=35
+expect 2 'ldc: must be even: two elements of 4 bits share a byte' as_is --set lhs=s4 --set out=s4 --m 21 --n 33 --set ldc=21
 
 # B's file by columns is the same B
 "$mcrun" matrix-gen --rows 4 --cols 48 --sparsity 0.5 -o a.smtx || exit 1

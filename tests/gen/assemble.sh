@@ -319,6 +319,7 @@ quantise_list() {
         for ((i = 0; i < 4; i++)); do
             echo "$arch 0 types$i --set lhs=${ins[(i + first) % 3]} --set out=${outs[i]} --set zero=${zeros[(i + first) % 2]} --set layout=${layouts[first % 2]} $clusters --set words=1 --set rounding=convert"
             echo "$arch 0 moved$i --set scales=given --set scale=none --set lhs=${moved[i]} --set out=${moved[i]} --set layout=${layouts[(i / 2 + first) % 2]} --set keep=0 --set words=1 --set rounding=convert --set tile=32 --set warps=8 --set hold=2"
+            [ $i != $((first % 4)) ] || echo "$arch 0 halves$i --set scales=given --set scale=none --set lhs=s4 --set out=s4 --set layout=${layouts[first % 2]} --set keep=0 --set words=1 --set rounding=convert --set tile=$((32 << first % 3)) --set warps=4 --set hold=$((1 + first % 2))"
             echo "$arch 0 tensor$i $one --set scale=tensor --set lhs=${ins[(i + first) % 3]} --set out=${outs[i]} --set layout=${layouts[i % 2]}"
         done
         first=$((first + 1))

@@ -142,6 +142,7 @@ golden quantise_cluster --set tile=8 --set warps=4 --set hold=1 --set keep=1 --s
 spec=$(dirname "$spec")/quantise_s8_given.lua
 golden quantise_given --set lhs=f32 --set out=u4 --set zero=row --set m=96 --set n=70 --set batch=on --arch sm_90
 golden quantise_moved --set lhs=s8 --set scale=none --set arch=sm_90
+golden quantise_halves --set lhs=s4 --set out=s4 --set scale=none --set arch=sm_90 --set tile=128 --set m=256 --set n=1024
 spec=$(dirname "$spec")/quantise_s8_tensor.lua
 golden quantise_tensor --set zero=tensor --set batch=on --arch sm_90
 spec=$(dirname "$spec")/softmax_f16.lua

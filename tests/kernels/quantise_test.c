@@ -80,7 +80,7 @@ static void spoil(mc_dense *x, const plan_problem *p, mc_value_law law) {
 
 static mc_status make_operands(bench *t, const shape *s) {
     const plan_problem *p = &t->problem;
-    mc_status status = mc_dense_create(p->lhs, s->m, s->n, even(p->lhs, s->n) + s->gap_a, &t->x, t->diag);
+    mc_status status = mc_dense_create(p->lhs, s->m, s->n, even(p->lhs, s->n + s->gap_a), &t->x, t->diag);
     if (status != MC_OK) return status;
     mc_dense_fill(&t->x, s->law, 1);
     spoil(&t->x, p, s->law);
@@ -286,11 +286,44 @@ static void given(bench *t) {
     TRY(t, anywhere);
 }
 
+/* Elements of 4 bits, as they are: sizes of a table, whole units and lines, rows that end inside of a byte. */
+static void halves_moved(bench *t) {
+    static const int sizes[] = {1, 2, 7, 8, 31, 32, 63, 64, 65, 129, 160, 200, 520};
+    static const choice all[] = {{"lhs", {"s4"}},
+                                 {"out", {"s4"}},
+                                 {"scale", {"none"}},
+                                 {"zero", {"none"}},
+                                 {"keep", {"0"}},
+                                 {"words", {"1"}},
+                                 {"scales", {"given"}},
+                                 {"rounding", {"convert"}},
+                                 {"arch", {"sm_80"}},
+                                 {"tile", {"128"}},
+                                 {"warps", {"4"}},
+                                 {"hold", {"1", "2"}},
+                                 {"layout", {"columns", "rows"}},
+                                 {"align", {"16", "1"}}};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    shape every[SIZES * SIZES];
+    bench with = *t;
+    for (int i = 0; i < SIZES * SIZES; i++)
+        every[i] = (shape){.m = sizes[i % SIZES],
+                           .n = sizes[i / SIZES],
+                           .gap_a = i % 3 * 32,
+                           .gap_c = i % 4 * 32,
+                           .a_offset = i % 5 == 0,
+                           .c_offset = i % 7 == 0};
+    with.shapes = every, with.shape_count = SIZES * SIZES;
+    TRY(&with, all);
+}
+
 /* Elements stay as they are: one type on both sides, without scales. */
 static void moved(bench *t) {
     static const struct {
         const char *type, *warps;
-    } types[] = {{"s8", "8"}, {"s16", "16"}, {"s32", "16"}, {"f16", "8"}, {"bf16", "8"}, {"f32", "16"}};
+    } types[] = {{"s4", "4"},  {"s8", "8"},   {"s16", "16"}, {"s32", "16"},
+                 {"f16", "8"}, {"bf16", "8"}, {"f32", "16"}};
+    halves_moved(t);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         const choice all[] = {{"lhs", {types[i].type}},
                               {"out", {types[i].type}},

@@ -2,13 +2,14 @@
 #include "ops/quantise/quantise.h"
 #include <stdio.h>
 
-static const char *const a_docs[] = {"A: f16[m][lda], row-major", "A: bf16[m][lda], row-major",
-                                     "A: f32[m][lda], row-major", "A: s32[m][lda], row-major",
-                                     "A: s8[m][lda], row-major",  "A: s16[m][lda], row-major"};
+#define PAIRS ", the even column in a byte's low half"
+static const char *const a_docs[] = {"A: f16[m][lda], row-major",     "A: bf16[m][lda], row-major",
+                                     "A: f32[m][lda], row-major",     "A: s32[m][lda], row-major",
+                                     "A: s8[m][lda], row-major",      "A: s16[m][lda], row-major",
+                                     "A: s4[m][lda], row-major" PAIRS};
 
 #define BOTH(type, more)                                                                                     \
     { "C: " type "[m][ldc], row-major" more, "C: " type "[n][ldc], A's transpose, row-major" more }
-#define PAIRS ", the even column in a byte's low half"
 static const char *const c_docs[][2] = {
     [QUANTISE_S8] = BOTH("s8", ""),    [QUANTISE_U8] = BOTH("u8", ""),   [QUANTISE_S4] = BOTH("s4", PAIRS),
     [QUANTISE_U4] = BOTH("u4", PAIRS), [QUANTISE_F16] = BOTH("f16", ""), [QUANTISE_BF16] = BOTH("bf16", ""),
@@ -37,7 +38,7 @@ static void add_factors(const quantise_plan *plan, mc_contract *c) {
 
 void quantise_list_batch(const quantise_plan *plan, mc_batch_array arrays[QUANTISE_BATCH_ARRAYS]) {
     arrays[0] =
-        (mc_batch_array){"x", "a_stride", "elements from one product's A to the next's", 8 * plan->in_bytes};
+        (mc_batch_array){"x", "a_stride", "elements from one product's A to the next's", plan->in_bits};
     arrays[1] =
         (mc_batch_array){"c", "c_stride", "elements from one product's C to the next's", plan->out_bits};
 }
@@ -47,8 +48,9 @@ static unsigned align_of(const quantise_plan *plan, int element) {
 }
 
 static void add_params(const quantise_plan *plan, mc_contract *c) {
-    add_param(c, (mc_param){"x", "u64", MC_PARAM_ARRAY, align_of(plan, plan->in_bytes), a_docs[plan->in]});
-    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, align_of(plan, quantise_piece_bytes(plan)),
+    add_param(c, (mc_param){"x", "u64", MC_PARAM_ARRAY, align_of(plan, quantise_piece_bytes(plan->in_bits)),
+                            a_docs[plan->in]});
+    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, align_of(plan, quantise_piece_bytes(plan->out_bits)),
                             c_docs[plan->out][plan->turned]});
     add_factors(plan, c);
     add_shape(c, "m", plan->m, "rows of A");
@@ -64,7 +66,8 @@ void quantise_contract(const void *data, mc_contract *c) {
     const quantise_plan *plan = data;
     mc_batch_array arrays[QUANTISE_BATCH_ARRAYS];
     add_params(plan, c);
-    add_constraint(c, (mc_constraint){"lda", 0, INT32_MAX / plan->in_bytes, ROWS_FIT});
+    add_constraint(c, (mc_constraint){"lda", plan->in_bits < 8 ? 2 : 0,
+                                      INT32_MAX / quantise_piece_bytes(plan->in_bits), ROWS_FIT});
     c->grid[0] = (mc_grid_axis){"m", plan->tile};
     c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
     if (plan->share != MC_OPEN) c->grid[1] = (mc_grid_axis){"n", plan->share};
@@ -106,7 +109,7 @@ const char *quantise_computes(const void *data) {
 }
 
 void quantise_entry_name(const void *data, char name[MC_MAX_ENTRY]) {
-    static const char *const ins[] = {"f16", "bf16", "f32", "s32", "s8", "s16"};
+    static const char *const ins[] = {"f16", "bf16", "f32", "s32", "s8", "s16", "s4"};
     static const char *const outs[] = {"s8", "u8", "s4", "u4", "f16", "bf16", "f32", "s16", "s32"};
     const quantise_plan *plan = data;
     const char *source = plan->moves      ? "moved"

@@ -4,7 +4,7 @@
 enum { MAGNITUDE = 0x7fffffff, MAGNITUDES = 0x7fff7fff, LEAST_NORMAL = 0x00800000 };
 static const uint32_t sign = 0x80000000;
 
-static bool is_packed(const quantise_plan *plan) { return plan->in_bytes == 2 && !plan->zero; }
+static bool is_packed(const quantise_plan *plan) { return plan->in_bits == 16 && !plan->zero; }
 
 void quantise_declare_ends(const quantise_emitter *e, quantise_ends *ends) {
     mc_builder *b = e->b;
@@ -45,7 +45,7 @@ void quantise_take_patch(const quantise_emitter *e, const quantise_ends *ends, c
     for (int i = 0; i < plan->rows * WORDS; i++) {
         int row = plan->scale == OUT_PER_ROW ? i / WORDS : 0;
         if (is_packed(plan)) take_packed(e, ends->of[0][row], raw[i]);
-        for (int half = 0; !is_packed(plan) && half < WORD / plan->in_bytes; half++) {
+        for (int half = 0; !is_packed(plan) && half < 32 / plan->in_bits; half++) {
             quantise_value(e, raw[i], half, e->scratch.value);
             take_value(e, ends, row, e->scratch.value);
         }

@@ -89,7 +89,7 @@ static double sharing(const quantise_situation *s) {
 static double off_chip(const quantise_situation *s, const quantise_work *work) {
     const quantise_costs *c = &s->cost;
     double elements = s->m * s->n * s->batch;
-    double megabytes = (elements * s->plan->in_bytes + bytes_of(s->plan, elements)) / 1e6;
+    double megabytes = (elements * s->plan->in_bits / 8 + bytes_of(s->plan, elements)) / 1e6;
     double missed = s->problem->cold ? megabytes : model_most(0, megabytes - c->held);
     double pieces = c->sectors + c->shared_sectors * (sharing(s) - 1);
     return work->read * c->l2 + work->pieces * pieces + missed * c->memory;

@@ -15,7 +15,9 @@ static mc_reg bytes_of(mc_builder *b, const char *name, const char *reg, int64_t
     if (fixed != MC_OPEN) return mov_b64(b, reg, I(fixed * bits / 8));
     mc_reg count = load_shape(b, name, true);
     if (bits >= 8) return mul_wide(b, reg, count, I(bits / 8));
-    return cvt_s64(b, reg, shr_u32(b, "ldc_pairs", count, I(1)));
+    made_name pairs;
+    snprintf(pairs.text, sizeof pairs.text, "%s_pairs", name);
+    return cvt_s64(b, reg, shr_u32(b, pairs.text, count, I(1)));
 }
 
 void quantise_begin(quantise_emitter *e, mc_builder *b, const quantise_plan *plan,
@@ -27,14 +29,14 @@ void quantise_begin(quantise_emitter *e, mc_builder *b, const quantise_plan *pla
     e->c = load_array(b, "c");
     e->m = dim_operand(plan->m, load_shape(b, "m", plan->m == MC_OPEN));
     e->n = dim_operand(plan->n, load_shape(b, "n", plan->n == MC_OPEN));
-    e->lda_bytes = bytes_of(b, "lda", "lda_bytes", plan->lda, 8 * plan->in_bytes);
+    e->lda_bytes = bytes_of(b, "lda", "lda_bytes", plan->lda, plan->in_bits);
     e->ldc_bytes = bytes_of(b, "ldc", "ldc_bytes", plan->ldc, plan->out_bits);
     e->number.thread = load_special(b, "thread", "tid.x");
     e->number.lane = and_b32(b, "lane", e->number.thread, I(MC_WARP - 1));
     e->number.warp = shr_u32(b, "warp", e->number.thread, I(log2_of(MC_WARP)));
     e->row0 = mul_s32(b, "row0", load_special(b, "tile", "ctaid.x"), I(plan->tile));
     e->scratch.half = b32(b, "half"), e->scratch.value = b32(b, "value");
-    b32_array(b, "element", QUANTISE_MAX_WORDS, e->scratch.element);
+    b32_array(b, "element", QUANTISE_MAX_ELEMENTS, e->scratch.element);
     emit_grid_wait(b, plan->overlap, "A");
 }
 
@@ -75,7 +77,7 @@ static mc_reg rest_of(mc_builder *b, const char *name, mc_reg value, int by) {
 static void place_rows(const quantise_emitter *e, quantise_patch *patch) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
-    mc_reg from = mad_wide(b, "x_at", patch->col, I(plan->in_bytes), e->x), last = {0};
+    mc_reg from = quantise_source_at(e, "x_at", patch->col, e->x), last = {0};
     if (!plan->whole)
         last = sub_s32(b, "last_row", plan->m == MC_OPEN ? e->m : mov_b32(b, "rows_of_a", e->m), I(1));
     for (int i = 0; i < plan->rows; i++) {
@@ -114,7 +116,7 @@ void quantise_load(const quantise_emitter *e, const quantise_patch *patch, int s
                    mc_reg *raw) {
     enum { WORDS = QUANTISE_UNIT / WORD };
     mc_builder *b = e->b;
-    int64_t offset = (int64_t)step * e->plan->step * e->plan->in_bytes;
+    int64_t offset = (int64_t)step * quantise_in_bytes(e->plan, e->plan->step);
     for (int i = 0; inside.id && i < e->plan->rows * WORDS; i++) EMIT(b, mov_b32, raw[i], I(0));
     for (int i = 0; i < e->plan->rows; i++)
         EMIT_IF(b, inside, ldg_once_v4, V4(raw + (ptrdiff_t)i * WORDS), AT(patch->row_at[i], offset));
@@ -149,7 +151,8 @@ void quantise_value(const quantise_emitter *e, mc_reg word, int half, mc_reg to)
     case QUANTISE_IN_F32: EMIT(b, mov_b32, to, word); break;
     case QUANTISE_IN_S32: EMIT(b, cvt_f32_s32, to, word); break;
     case QUANTISE_IN_S8:
-    case QUANTISE_IN_S16: break; /* are moved */
+    case QUANTISE_IN_S16:
+    case QUANTISE_IN_S4: break; /* are moved */
     }
 }
 
@@ -222,7 +225,7 @@ void quantise_pack(const quantise_emitter *e, const mc_reg *v, int count, mc_reg
     else EMIT(b, mov_b32, to, v[0]);
 }
 
-static int halves_of(const quantise_plan *plan) { return WORD / plan->in_bytes; }
+static int halves_of(const quantise_plan *plan) { return 32 / plan->in_bits; }
 
 /* Element (ROW, COLUMN) of the patch RAW, as one of C. */
 static void make_element(const quantise_emitter *e, const mc_reg *raw, int row, int column,
@@ -244,21 +247,49 @@ static void make_column(const quantise_emitter *e, const mc_reg *raw, int column
     }
 }
 
-/* By columns, of elements that are moved: a byte, or half a word, of each of four or two rows. BOTH makes the
-   selectors of prmt those of the next byte, of both words. */
-static void move_column(const quantise_emitter *e, const mc_reg *raw, int column, mc_reg to) {
-    enum { ROW = QUANTISE_UNIT / WORD, BYTES = 0x0040, HALVES = 0x5410, BOTH = 0x11, BOTH_HALVES = 0x2222 };
+enum { RAW_ROW = QUANTISE_UNIT / WORD, HALVES = 0x5410 };
+
+/* Sets TO to byte PART of each of four words, STEP registers from one to the next. BOTH makes the selectors
+   of prmt those of the next byte, of both words. */
+static void gather_bytes(const quantise_emitter *e, const mc_reg *word, int step, int part, mc_reg to) {
+    enum { BYTES = 0x0040, BOTH = 0x11 };
+    mc_builder *b = e->b;
+    mc_operand selector = H(BYTES + (uint32_t)(part * BOTH));
+    EMIT(b, prmt, e->scratch.half, word[(ptrdiff_t)2 * step], word[(ptrdiff_t)3 * step], selector);
+    EMIT(b, prmt, to, word[0], word[step], selector);
+    EMIT(b, prmt, to, to, e->scratch.half, H(HALVES));
+}
+
+/* By columns, of elements of 4 bits that are moved: two columns, which lie in the same bytes of all eight
+   rows. Of C's bytes the low halves come from even rows, the high ones from odd rows. */
+static void move_pair(const quantise_emitter *e, const mc_reg *raw, int column, const mc_reg *to) {
+    enum { LOW = 0x0f0f0f0f, CHOOSE = 0xe4 /* lop3: of the first source where the third is set */ };
+    mc_builder *b = e->b;
+    int halves = halves_of(e->plan), part = column % halves / 2;
+    const mc_reg *word = raw + column / halves;
+    mc_reg even = e->scratch.element[0], odd = e->scratch.element[1], moved = e->scratch.half;
+    gather_bytes(e, word, 2 * RAW_ROW, part, even);
+    gather_bytes(e, word + RAW_ROW, 2 * RAW_ROW, part, odd);
+    EMIT(b, shl_b32, moved, odd, I(4));
+    EMIT(b, lop3, to[0], even, moved, H(LOW), H(CHOOSE));
+    EMIT(b, shr_u32, moved, even, I(4));
+    EMIT(b, lop3, to[1], moved, odd, H(LOW), H(CHOOSE));
+}
+
+/* By columns, of elements that are moved: a byte, or half a word, of each of four or two rows; of 4 bits,
+   where COLUMN is even, it and the next one. */
+static void move_column(const quantise_emitter *e, const mc_reg *raw, int column, const mc_reg *to) {
+    enum { BOTH_HALVES = 0x2222 };
     mc_builder *b = e->b;
     int halves = halves_of(e->plan), part = column % halves;
     const mc_reg *word = raw + column / halves;
-    switch (e->plan->in_bytes) {
-    case 1:
-        EMIT(b, prmt, e->scratch.half, word[2 * ROW], word[3 * ROW], H(BYTES + (uint32_t)(part * BOTH)));
-        EMIT(b, prmt, to, word[0], word[ROW], H(BYTES + (uint32_t)(part * BOTH)));
-        EMIT(b, prmt, to, to, e->scratch.half, H(HALVES));
+    switch (e->plan->in_bits) {
+    case 4:
+        if (column % 2 == 0) move_pair(e, raw, column, to);
         break;
-    case 2: EMIT(b, prmt, to, word[0], word[ROW], H(HALVES + (uint32_t)(part * BOTH_HALVES))); break;
-    default: EMIT(b, mov_b32, to, word[0]); break;
+    case 8: gather_bytes(e, word, RAW_ROW, part, *to); break;
+    case 16: EMIT(b, prmt, *to, word[0], word[RAW_ROW], H(HALVES + (uint32_t)(part * BOTH_HALVES))); break;
+    default: EMIT(b, mov_b32, *to, word[0]); break;
     }
 }
 
@@ -281,7 +312,7 @@ static void make_row(const quantise_emitter *e, const mc_reg *raw, int row, cons
 /* Elements that stay as they are. */
 static void move_words(const quantise_emitter *e, const mc_reg *raw, mc_reg *words) {
     const quantise_plan *plan = e->plan;
-    for (int j = 0; plan->turned && j < plan->unit; j++) move_column(e, raw, j, words[j]);
+    for (int j = 0; plan->turned && j < plan->unit; j++) move_column(e, raw, j, words + j);
     for (int i = 0; !plan->turned && i < plan->rows * quantise_row_words(plan); i++)
         EMIT(e->b, mov_b32, words[i], raw[i]);
 }
@@ -302,11 +333,17 @@ void quantise_make_words(const quantise_emitter *e, const mc_reg *raw, const mc_
 
 /* -- C by rows ---------------------------------------------------------------------------------------- */
 
-mc_reg quantise_element_at(const quantise_emitter *e, const char *name, mc_reg index, mc_reg from) {
-    const quantise_plan *plan = e->plan;
-    mc_builder *b = e->b;
-    if (plan->out_bits >= 8) return mad_wide(b, name, index, I(plan->out_bits / 8), from);
+static mc_reg element_at(mc_builder *b, int bits, const char *name, mc_reg index, mc_reg from) {
+    if (bits >= 8) return mad_wide(b, name, index, I(bits / 8), from);
     return mad_wide(b, name, shr_u32(b, NTH(name, 0), index, I(1)), I(1), from);
+}
+
+mc_reg quantise_element_at(const quantise_emitter *e, const char *name, mc_reg index, mc_reg from) {
+    return element_at(e->b, e->plan->out_bits, name, index, from);
+}
+
+mc_reg quantise_source_at(const quantise_emitter *e, const char *name, mc_reg index, mc_reg from) {
+    return element_at(e->b, e->plan->in_bits, name, index, from);
 }
 
 void quantise_row_addresses(const quantise_emitter *e, const quantise_patch *patch, mc_reg *at) {

@@ -6,7 +6,16 @@
 #include "ops/quantise/quantise.h"
 #include "parts/made_name.h"
 
-enum { QUANTISE_RAW = QUANTISE_MAX_ROWS * QUANTISE_UNIT / WORD, QUANTISE_MAX_WORDS = 16 };
+enum {
+    QUANTISE_RAW = QUANTISE_MAX_ROWS * QUANTISE_UNIT / WORD,
+    QUANTISE_MAX_ELEMENTS = 16,
+    QUANTISE_MAX_WORDS = 32
+};
+
+/* Words of C that a patch makes, at most. */
+static inline int quantise_words(const quantise_plan *plan) {
+    return plan->in_bits < 8 ? QUANTISE_MAX_WORDS : QUANTISE_MAX_WORDS / 2;
+}
 
 /* Scales and zero points. `by` is what values are multiplied by: a row's, or with one for all, and by
    columns, the same for all rows. A register that is not wanted is none. */
@@ -22,7 +31,7 @@ typedef struct quantise_factors {
 
 /* Registers for a moment. */
 typedef struct quantise_scratch {
-    mc_reg half, value, element[QUANTISE_MAX_WORDS];
+    mc_reg half, value, element[QUANTISE_MAX_ELEMENTS];
 } quantise_scratch;
 
 /* Of this thread in its block. */
@@ -94,8 +103,9 @@ int quantise_row_words(const quantise_plan *plan);
 /* Stores the words of STEP by rows, those of A's rows, and where INSIDE holds. AT: of each row at step 0. */
 void quantise_store_rows(const quantise_emitter *e, const quantise_patch *patch, int step, mc_reg inside,
                          const mc_reg *at, const mc_reg *words);
-/* The address of element INDEX of a row of C that begins at FROM; of 4 bits INDEX is even. NAME is the
-   address's. */
+/* The address of element INDEX of a row of A, or of C, that begins at FROM; of 4 bits, of its byte. NAME is
+   the address's. */
+mc_reg quantise_source_at(const quantise_emitter *e, const char *name, mc_reg index, mc_reg from);
 mc_reg quantise_element_at(const quantise_emitter *e, const char *name, mc_reg index, mc_reg from);
 /* By rows: the addresses of the patch's rows in C at step 0. */
 void quantise_row_addresses(const quantise_emitter *e, const quantise_patch *patch, mc_reg *at);

@@ -10,11 +10,12 @@ static const struct {
             [QUANTISE_F32] = {32, 0, 0, true},     [QUANTISE_S16] = {16, 0, 0, false},
             [QUANTISE_S32] = {32, 0, 0, false}};
 static const struct {
-    int bytes;
+    int bits;
     quantise_out same; /* the C of this type */
-} ins[] = {[QUANTISE_IN_F16] = {2, QUANTISE_F16}, [QUANTISE_IN_BF16] = {2, QUANTISE_BF16},
-           [QUANTISE_IN_F32] = {4, QUANTISE_F32}, [QUANTISE_IN_S32] = {4, QUANTISE_S32},
-           [QUANTISE_IN_S8] = {1, QUANTISE_S8},   [QUANTISE_IN_S16] = {2, QUANTISE_S16}};
+} ins[] = {[QUANTISE_IN_F16] = {16, QUANTISE_F16}, [QUANTISE_IN_BF16] = {16, QUANTISE_BF16},
+           [QUANTISE_IN_F32] = {32, QUANTISE_F32}, [QUANTISE_IN_S32] = {32, QUANTISE_S32},
+           [QUANTISE_IN_S8] = {8, QUANTISE_S8},    [QUANTISE_IN_S16] = {16, QUANTISE_S16},
+           [QUANTISE_IN_S4] = {4, QUANTISE_S4}};
 
 static void take_point(const int64_t *point, quantise_plan *plan) {
     *plan = (quantise_plan){.in = (quantise_in)point[F_LHS],
@@ -38,7 +39,7 @@ static void take_point(const int64_t *point, quantise_plan *plan) {
                             .n = point[F_N],
                             .lda = point[F_LDA],
                             .ldc = point[F_LDC]};
-    plan->in_bytes = ins[plan->in].bytes;
+    plan->in_bits = ins[plan->in].bits;
     plan->out_bits = outs[plan->out].bits;
     plan->least = outs[plan->out].least, plan->most = outs[plan->out].most;
     plan->real = outs[plan->out].real;
@@ -51,7 +52,7 @@ static void take_point(const int64_t *point, quantise_plan *plan) {
    all its rows in every warp. */
 static void plan_lanes(quantise_plan *plan) {
     plan->rows = plan->words * quantise_word_rows(plan);
-    plan->unit = QUANTISE_UNIT / plan->in_bytes;
+    plan->unit = QUANTISE_UNIT * 8 / plan->in_bits;
     plan->lanes_down = plan->by_token ? plan->tile / plan->rows : 4;
     if (plan->lanes_down < 1) plan->lanes_down = 1;
     if (plan->lanes_down > MC_WARP) plan->lanes_down = MC_WARP;
@@ -121,18 +122,24 @@ static void plan_paths(quantise_plan *plan) {
 
 /* Integers that nothing is computed with. */
 static void check_moved(const quantise_plan *plan, mc_complaints *complaints) {
-    bool same = plan->out == ins[plan->in].same,
-         narrow = plan->in == QUANTISE_IN_S8 || plan->in == QUANTISE_IN_S16;
+    bool same = plan->out == ins[plan->in].same, narrow = plan->in > QUANTISE_IN_S32;
     if (same && !plan->moves && !plan->real)
         complain(complaints, F_SCALE, "integers of one type on both sides stay as they are: want \"none\"");
     if (plan->moves && plan->computed)
         complain(complaints, F_SCALES, "elements that stay as they are have no scales to compute");
     if (!same && narrow)
-        complain(complaints, F_LHS, "integers of 8 and 16 bits stay as they are: out must be the same type");
+        complain(complaints, F_LHS,
+                 "integers of 4, 8 and 16 bits stay as they are: out must be the same type");
     else if (!same && plan->in == QUANTISE_IN_S32 && !plan->real)
         complain(complaints, F_LHS, "sums of s32 go back only: want out = \"f16\", \"bf16\" or \"f32\"");
     else if (!same && (plan->out == QUANTISE_S16 || plan->out == QUANTISE_S32))
         complain(complaints, F_OUT, "s16 and s32 come of themselves alone: lhs must be the same type");
+}
+
+/* Rows of elements that share bytes begin with one. */
+static void check_even(int field, int bits, int64_t ld, mc_complaints *complaints) {
+    if (bits < 8 && ld != MC_OPEN && ld % 2 != 0)
+        complain(complaints, field, "must be even: two elements of 4 bits share a byte");
 }
 
 static void check_types(const quantise_plan *plan, mc_complaints *complaints) {
@@ -156,7 +163,7 @@ static void check_types(const quantise_plan *plan, mc_complaints *complaints) {
 }
 
 /* Registers that a thread has beside what it holds. */
-enum { OTHER_REGISTERS = 40, SM_REGISTERS = 65536, MOST_HELD = 128, LEAST_GROUP = 128, MOST_GROUP = 1024 };
+enum { OTHER_REGISTERS = 40, SM_REGISTERS = 65536, MOST_HELD = 128, LEAST_GROUP = 128 };
 
 static void check_size(const quantise_plan *plan, unsigned most_shared, mc_complaints *complaints) {
     int held = plan->hold * plan->rows * (QUANTISE_UNIT / WORD),
@@ -172,11 +179,10 @@ static void check_size(const quantise_plan *plan, unsigned most_shared, mc_compl
     if (held + OTHER_REGISTERS > limit || held > MOST_HELD)
         complain(complaints, F_HOLD, "%d registers a thread for what it holds are too many for %d warps",
                  held, plan->warps);
-    int group =
-        plan->unit * quantise_out_bytes(plan, plan->tile); /* bytes of a unit's columns in shared memory */
-    if (!plan->by_token && plan->turned && (group > MOST_GROUP || group < LEAST_GROUP))
+    int group = quantise_group_bytes(plan), most = quantise_most_group(plan);
+    if (!plan->by_token && plan->turned && (group > most || group < LEAST_GROUP))
         complain(complaints, F_TILE, "by columns a tile of these types has from %d to %d rows",
-                 LEAST_GROUP * 8 / plan->unit / plan->out_bits, MOST_GROUP * 8 / plan->unit / plan->out_bits);
+                 LEAST_GROUP * 8 / plan->unit / plan->out_bits, most * 8 / plan->unit / plan->out_bits);
     if (plan->shared_static > STATIC_SHARED)
         complain(complaints, F_HOLD, "a tile of %u bytes is more than the %d of shared memory",
                  plan->shared_static, STATIC_SHARED);
@@ -205,6 +211,8 @@ void quantise_make_plan(const int64_t *point, void *data, mc_complaints *complai
     plan_shared(plan);
     plan_paths(plan);
     check_types(plan, complaints);
+    check_even(F_LDA, plan->in_bits, plan->lda, complaints);
+    check_even(F_LDC, plan->out_bits, plan->ldc, complaints);
     check_zero(point, complaints);
     check_cluster(plan, &mc_archs[point[FIELD_ARCH]], complaints);
     check_overlap(point, F_OVERLAP, complaints);

@@ -11,14 +11,23 @@ typedef struct points {
     mc_reg col, end, c_at;
 } points;
 
+/* Of two elements of 4 bits that share a byte that of column COL, without what lies above it. */
+static void take_half(mc_builder *b, mc_reg col, mc_reg word) {
+    mc_reg bits = shl_b32(b, "point_bits", and_b32(b, "point_half", col, I(1)), I(2));
+    EMIT(b, shr_u32, word, word, bits);
+    EMIT(b, and_b32, word, word, I(15));
+}
+
 /* An element of A as it is. */
 static mc_reg load_raw(const quantise_emitter *e, mc_reg row_at, mc_reg col, mc_reg guard) {
     mc_builder *b = e->b;
-    mc_reg at = mad_wide(b, "point_at", col, I(e->plan->in_bytes), row_at), word = b32(b, "point");
+    const int bytes = quantise_piece_bytes(e->plan->in_bits);
+    mc_reg at = quantise_source_at(e, "point_at", col, row_at), word = b32(b, "point");
     if (guard.id) EMIT(b, mov_b32, word, I(0));
-    if (e->plan->in_bytes == 1) EMIT_IF(b, guard, ldg_u8, word, AT(at, 0));
-    else if (e->plan->in_bytes == 2) EMIT_IF(b, guard, ldg_u16, word, AT(at, 0));
+    if (bytes == 1) EMIT_IF(b, guard, ldg_u8, word, AT(at, 0));
+    else if (bytes == 2) EMIT_IF(b, guard, ldg_u16, word, AT(at, 0));
     else EMIT_IF(b, guard, ldg_b32, word, AT(at, 0));
+    if (e->plan->in_bits == 4) take_half(b, col, word);
     return word;
 }
 
@@ -101,8 +110,12 @@ static void make_point(const points *p, int i, mc_reg to) {
         by_column =
             ldg_b32(b, "column_scale", AT(mad_wide(b, "column_at", col, I(WORD), e->factors.scale), 0));
     int row = p->high > 1 ? i : 0;
-    quantise_load_point(e, p->row_at[row], col, guard, e->scratch.value);
-    quantise_element(e, row, e->scratch.value, by_column, to);
+    if (e->plan->moves) {
+        EMIT(b, mov_b32, to, load_raw(e, p->row_at[row], col, guard));
+    } else {
+        quantise_load_point(e, p->row_at[row], col, guard, e->scratch.value);
+        quantise_element(e, row, e->scratch.value, by_column, to);
+    }
     if (beside) EMIT(b, selp_b32, to, to, I(0), guard);
     if (p->high > 1 && i > 0) EMIT(b, selp_b32, to, to, I(0), p->in_row);
     b->prefix = prefix;
@@ -114,7 +127,7 @@ static void store_point(const points *p) {
     mc_reg word = b32(b, "point_word");
     const mc_reg *v = e->scratch.element;
     int count = p->high * p->wide;
-    if (e->plan->moves) {
+    if (e->plan->moves && count == 1) {
         EMIT(b, mov_b32, word, load_raw(e, p->row_at[0], p->col, (mc_reg){0}));
     } else {
         for (int i = 0; i < count; i++) make_point(p, i, v[i]);

@@ -3,7 +3,7 @@
 #include "ops/quantise/costs.h"
 
 static const char *const ops[] = {"quantise", NULL};
-static const char *const ins[] = {"f16", "bf16", "f32", "s32", "s8", "s16", NULL};
+static const char *const ins[] = {"f16", "bf16", "f32", "s32", "s8", "s16", "s4", NULL};
 static const char *const outs[] = {"s8", "u8", "s4", "u4", "f16", "bf16", "f32", "s16", "s32", NULL};
 static const char *const sources[] = {"given", "computed", NULL}, *const layouts[] = {"columns", "rows",
                                                                                       NULL};
@@ -19,7 +19,8 @@ static const mc_field fields[] = {
     {"lhs", NAMES = ins,
      .doc = "Type of A, row-major: of activations f16, bf16 or f32; on the way back also s32, what an SpMM "
             "gives. One type on both sides and scale = \"none\" leave elements as they are: also s8 and s16, "
-            "which stand for any element of 1 or 2 bytes, as s32 for any of 4."},
+            "which stand for any element of 1 or 2 bytes, as s32 for any of 4; and s4, for any of 4 bits, of "
+            "which two share a byte, so that lda is even."},
     {"out", NAMES = outs,
      .doc = "Type of C. s8, u8, s4, u4: round(A / scale), cut off at the type's ends; two elements of 4 bits "
             "make a byte, the first in its low half. f16, bf16, f32, the way back: out(f32(A) * scale). s16 "

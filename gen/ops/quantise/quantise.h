@@ -33,7 +33,8 @@ typedef enum quantise_in {
     QUANTISE_IN_F32,
     QUANTISE_IN_S32,
     QUANTISE_IN_S8,
-    QUANTISE_IN_S16
+    QUANTISE_IN_S16,
+    QUANTISE_IN_S4
 } quantise_in;
 typedef enum quantise_out {
     QUANTISE_S8,
@@ -82,9 +83,9 @@ typedef struct quantise_tests {
 typedef struct quantise_plan {
     quantise_in in;
     quantise_out out;
-    int in_bytes, out_bits, least, most; /* least and most: of C's integers */
-    bool real;                           /* C is: this is the way back */
-    bool moves;                          /* one type on both sides, no scales: elements stay as they are */
+    int in_bits, out_bits, least, most; /* least and most: of C's integers */
+    bool real;                          /* C is: this is the way back */
+    bool moves;                         /* one type on both sides, no scales: elements stay as they are */
     out_per scale;
     bool zero, computed, turned, batch; /* turned: C lies by columns */
     /* Where scales are computed: a row, thread blocks have whole rows (token); of the tensor, a first pass
@@ -106,15 +107,16 @@ typedef struct quantise_plan {
     family_overlap overlap;
 } quantise_plan;
 
-/* Bytes of COUNT elements of C, which end with a byte. */
+/* Bytes of COUNT elements of A, and of C, which end with a byte. */
+static inline int quantise_in_bytes(const quantise_plan *plan, int count) {
+    return count * plan->in_bits / 8;
+}
 static inline int quantise_out_bytes(const quantise_plan *plan, int count) {
     return count * plan->out_bits / 8;
 }
 
-/* Bytes of the least piece of C that is stored: an element, or the two that share a byte. */
-static inline int quantise_piece_bytes(const quantise_plan *plan) {
-    return plan->out_bits > 8 ? plan->out_bits / 8 : 1;
-}
+/* Bytes of the least piece that is loaded or stored: an element of BITS, or the two that share a byte. */
+static inline int quantise_piece_bytes(int bits) { return bits > 8 ? bits / 8 : 1; }
 
 /* Thread blocks of the first pass that find how far A reaches, at most. */
 enum { QUANTISE_REACHES = 256 };
@@ -126,6 +128,12 @@ static inline unsigned quantise_workspace(const quantise_plan *plan) {
 static inline unsigned quantise_reach_bytes(const quantise_plan *plan) {
     return plan->reaches ? (unsigned)(plan->warps * WORD * (plan->zero ? 2 : 1)) : 0;
 }
+
+/* By way of shared memory: bytes of a unit's columns there, and the most. */
+static inline int quantise_group_bytes(const quantise_plan *plan) {
+    return plan->unit * quantise_out_bytes(plan, plan->tile);
+}
+static inline int quantise_most_group(const quantise_plan *plan) { return plan->in_bits < 8 ? 2048 : 1024; }
 
 /* Rows of a word of C by columns. */
 static inline int quantise_word_rows(const quantise_plan *plan) { return 32 / plan->out_bits; }

@@ -65,7 +65,7 @@ static mc_status check_back(const plan_problem *p, mc_diag *diag) {
 
 /* Whether elements stay as they are. */
 static bool moves(const plan_problem *p) {
-    bool integer = p->out == MC_S8 || p->out == MC_S16 || p->out == MC_S32;
+    bool integer = p->out == MC_S4 || p->out == MC_S8 || p->out == MC_S16 || p->out == MC_S32;
     return p->lhs == p->out && p->scale == MC_PER_NONE && p->zero == MC_PER_NONE && !p->computed &&
            (integer || mc_type_is_real(p->out));
 }

@@ -12,7 +12,7 @@ static void work_wide(const quantise_situation *s, double columns, quantise_work
     work->registers = REGISTERS + plan->hold * plan->rows * (QUANTISE_UNIT / WORD);
     work->latency = c->tile_first + plan->hold * c->tile_step;
     work->busy =
-        plan->tile * columns * plan->in_bytes / 1024 * c->tile_read + pieces / 1e3 * c->store +
+        plan->tile * columns * plan->in_bits / 8 / 1024 * c->tile_read + pieces / 1e3 * c->store +
         plan->warps * (c->start_warp + plan->rows * plan->hold * quantise_eighths(plan) * c->tile_convert +
                        units * c->tile_store);
 }
@@ -51,7 +51,7 @@ double quantise_tile_estimate(const void *data, const mc_gpu *gpu, const mc_prob
     else work_edge(&s, columns, &work);
     work.last = work.busy;
     work.pieces = work.blocks * quantise_pieces(&s, columns) / 1e3;
-    work.read = s.batch * s.m * s.n * plan->in_bytes / (1 << 20);
+    work.read = s.batch * s.m * s.n * plan->in_bits / 8 / (1 << 20);
     double first = plan->reaches ? reach_time(&s, &work) : 0;
     if (plan->reaches) work.latency += s.cost.tile_join;
     return first + quantise_time_of(&s, &work);

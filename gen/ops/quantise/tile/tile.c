@@ -9,7 +9,7 @@
  * lanes that read, then have different banks. */
 #include "ops/quantise/tile/tile.h"
 
-enum { SWIZZLE = 7, MOST_ALIGN = 1024 };
+enum { SWIZZLE = 7, ALIGN = 1024 };
 
 static int units_of(const quantise_plan *plan) {
     return quantise_out_bytes(plan, plan->tile) / QUANTISE_UNIT;
@@ -18,7 +18,8 @@ static int units_of(const quantise_plan *plan) {
 /* -- Into shared memory ------------------------------------------------------------------------------- */
 
 /* The address of the patch's first column at step 0, and of the others from there: by xor, since the places
-   of a patch's columns differ in bits that its own address has not. */
+   of a patch's columns differ in bits of which its own address has the lowest ones alone. The tile begins at
+   a multiple of ALIGN bytes; what is beyond these is added. */
 static mc_reg shared_place(const quantise_emitter *e, const quantise_patch *patch, mc_reg tile) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
@@ -35,8 +36,10 @@ static void write_step(const quantise_emitter *e, mc_reg at, int step, const mc_
     int row_bytes = units_of(plan) * QUANTISE_UNIT;
     mc_reg place = b32(b, NTH("place", step));
     for (int j = 0; j < plan->unit; j++) {
-        if (j) EMIT(b, xor_b32, place, at, I((int64_t)j * row_bytes));
-        EMIT(b, sts_b32, AT(j ? place : at, (int64_t)step * plan->step * row_bytes), words[j]);
+        int64_t beyond = (int64_t)j * row_bytes, within = beyond % ALIGN;
+        if (within) EMIT(b, xor_b32, place, at, I(within));
+        beyond += (int64_t)step * plan->step * row_bytes - within;
+        EMIT(b, sts_b32, AT(within ? place : at, beyond), words[j]);
     }
 }
 
@@ -79,7 +82,7 @@ static void store_piece(const quantise_emitter *e, const reader *r, int index, m
                         mc_reg scratch) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
-    int bytes = quantise_piece_bytes(plan), elements = bytes * 8 / plan->out_bits;
+    int bytes = quantise_piece_bytes(plan->out_bits), elements = bytes * 8 / plan->out_bits;
     mc_reg in = pred(b, NTH("in", index)),
            row = add_s32(b, NTH("piece_row", index), r->first, I((int64_t)index * elements));
     EMIT(b, setp_lt, in, row, e->m);
@@ -95,7 +98,7 @@ static void store_piece(const quantise_emitter *e, const reader *r, int index, m
 }
 
 static void store_pieces(const quantise_emitter *e, const reader *r, const mc_reg *words) {
-    int bytes = quantise_piece_bytes(e->plan);
+    int bytes = quantise_piece_bytes(e->plan->out_bits);
     mc_reg scratch = b32(e->b, "piece");
     for (int i = 0; i < QUANTISE_UNIT / bytes; i++)
         store_piece(e, r, i, words[i * bytes / WORD], i * bytes % WORD * 8, scratch);
@@ -147,7 +150,7 @@ static void make_tile(const quantise_emitter *e, const quantise_patch *patch, co
     mc_reg words[QUANTISE_MAX_WORDS], by_column[QUANTISE_MAX_UNIT], at[QUANTISE_MAX_ROWS] = {0},
                                                                     write_at = {0};
     bool columns = plan->scale == OUT_PER_COLUMN;
-    b32_array(b, "made", QUANTISE_MAX_WORDS, words);
+    b32_array(b, "made", quantise_words(plan), words);
     if (columns) b32_array(b, "by_column", plan->unit, by_column);
     if (plan->turned) write_at = shared_place(e, patch, tile);
     else quantise_row_addresses(e, patch, at);
@@ -200,7 +203,7 @@ static void emit(const void *data, mc_builder *b) {
     e.col0 = mul_s32(b, "col0", load_special(b, "tile_column", "ctaid.y"), I(columns));
     quantise_load_factors(&e);
     if (plan->wide && plan->turned)
-        shared_array(b, "c_tile", plan->shared_static - quantise_reach_bytes(plan), MOST_ALIGN);
+        shared_array(b, "c_tile", plan->shared_static - quantise_reach_bytes(plan), ALIGN);
     if (plan->reaches) emit_passes(&e);
     mc_label edge = label(b, "EDGE");
     if (plan->wide) {

@@ -46,7 +46,8 @@ static void work_wide(const quantise_situation *s, const span *all, quantise_wor
     double second, again = steps_again(plan, all, &second);
     double kept = model_least(plan->keep, model_most(0, all->read_steps - plan->hold));
     double turns = plan->tile > plan->warps ? (double)plan->tile / plan->warps : 1;
-    double bytes = plan->in_bytes * (all->read + second * plan->step), pieces = quantise_pieces(s, all->made);
+    double bytes = plan->in_bits / 8 * (all->read + second * plan->step),
+           pieces = quantise_pieces(s, all->made);
     double made = plan->by_addition ? c->token_add : c->token_convert;
     double values = plan->zero ? 2 : 1, held = model_least(plan->hold, all->read_steps);
     work->registers = REGISTERS + plan->rows * QUANTISE_UNIT / WORD * (held + PATCHES);
@@ -75,7 +76,7 @@ static void work_edge(const quantise_situation *s, const span *all, quantise_wor
         c->edge_first + ceil(rows / plan->warps) * reads * c->edge_reach + loops.count * c->edge_element;
     work->busy = rows * reads * c->edge_work + loops.busy + plan->warps * c->start_warp;
     work->last = work->busy;
-    work->read = s->batch * s->m * plan->in_bytes * (all->beside + 1) * s->n / (1 << 20);
+    work->read = s->batch * s->m * plan->in_bits / 8 * (all->beside + 1) * s->n / (1 << 20);
     work->pieces = work->blocks * quantise_pieces(s, all->made) / 1e3;
 }
 

@@ -65,13 +65,13 @@ static quantise_patch turn_round(const token *t, int step) {
     shift = selp_b32(b, NTH("shift_of", step), shorter, shift, round);
     for (int i = 0; i < plan->rows; i++)
         patch.row_at[i] = mad_wide(b, NTH("turned_at", step * QUANTISE_MAX_ROWS + i), shift,
-                                   I(plan->in_bytes), patch.row_at[i]);
+                                   I(quantise_in_bytes(plan, 1)), patch.row_at[i]);
     return patch;
 }
 
 /* Offset of STEP from the addresses of turn_round's patch, in bytes. */
 static int64_t offset_of(const quantise_plan *plan, int step) {
-    return plan->share == MC_OPEN ? (int64_t)step * plan->step * plan->in_bytes : 0;
+    return plan->share == MC_OPEN ? (int64_t)step * quantise_in_bytes(plan, plan->step) : 0;
 }
 
 static bool is_own(const quantise_plan *plan, int step) {
@@ -148,7 +148,7 @@ static void declare(token *t) {
         t->stored[s] = is_stored(t, s);
     for (int s = 0; s < plan->hold && has_step(plan, s); s++) b32_array(b, NTH("raw", s), words, t->raw[s]);
     b32_array(b, "again", words, t->again);
-    b32_array(b, "made", QUANTISE_MAX_WORDS, t->words);
+    b32_array(b, "made", quantise_words(plan), t->words);
     quantise_declare_ends(&t->e, &t->ends);
     if (plan->keep == 0) return;
     mc_reg kept = mov_shared(b, "kept_begin", NAME("kept"));
@@ -194,7 +194,7 @@ static void load_rest(const token *t, const rest *r) {
     }
     for (int i = 0; i < plan->rows * WORDS; i++) EMIT(b, mov_b32, t->again[i], I(0));
     for (int i = 0; i < plan->rows; i++) {
-        EMIT(b, mad_wide, r->at, r->shift, I(plan->in_bytes), t->patch.row_at[i]);
+        EMIT(b, mad_wide, r->at, r->shift, I(quantise_in_bytes(plan, 1)), t->patch.row_at[i]);
         EMIT_IF(b, r->inside, ldg_once_v4, V4(t->again + (ptrdiff_t)i * WORDS), AT(r->at, 0));
     }
 }
