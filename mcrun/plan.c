@@ -30,8 +30,8 @@ static const cmd_option plan_table[] = {
     {"a-major", 0, OPTION_CHOICE, offsetof(plan_options, a_major), "row|column", 0, 0,
      "gemm: how A lies; column: which a kernel transposes first (row)"},
     {"b-layout", 0, OPTION_CHOICE, offsetof(plan_options, b_layout), "columns|rows", 0, 0,
-     "SDDMM, gemm, gemm24: how B lies, whatever specs say; of 8 bits a gemm's rows are transposed first (the "
-     "spec's)"},
+     "SDDMM, gemm, gemm24: how B lies, whatever specs say; of 8 and 4 bits a gemm's rows are transposed "
+     "first (the spec's)"},
     {"dense", 0, OPTION_CHOICE, offsetof(plan_options, dense), "never|if-faster", 0, 0,
      "SpMM, gemm24: if-faster: a dense kernel and the matrix with its zeros where that is faster (never)"},
 };

@@ -70,11 +70,10 @@ bool operand_wants_spreading(const plan_problem *problem, const operand_row *ope
     return operand->spread && operand->by_layout && problem->pattern != 0;
 }
 
-/* Elements of 4 bits share bytes: nothing transposes them. */
 static bool is_read_by_columns(const plan_problem *problem, const operand_row *operand) {
     const size_t bytes = mc_type_bytes(operand_element(problem, operand));
     const bool small = bytes < operand->rows_from || operand_wants_spreading(problem, operand);
-    return operand->by_layout && bytes > 0 && small;
+    return operand->by_layout && small;
 }
 
 bool operand_wants_pass(const plan_problem *problem, const operand_row *operand) {

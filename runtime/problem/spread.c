@@ -6,6 +6,7 @@
 /* Lines of an operand in elements that the pass moves: of 4 bits two at a time. */
 typedef struct spread_lines {
     int unit;         /* elements of the operand that are one of these */
+    mc_type type;     /* of one of these */
     int64_t length;   /* of a line */
     int64_t from, to; /* leading dimensions */
     int64_t spread;   /* of a line, afterwards */
@@ -13,6 +14,7 @@ typedef struct spread_lines {
 
 static spread_lines lines_of(const mc_dense *stored, int span) {
     spread_lines l = {.unit = mc_slide24_unit(stored->type)};
+    l.type = l.unit > 1 ? MC_S8 : pass_type(stored->type);
     l.length = (stored->cols + l.unit - 1) / l.unit;
     l.from = stored->ld / l.unit;
     l.spread = mc_slide24_length(span, l.length);
@@ -24,8 +26,8 @@ static mc_status make_problem(const plan_problem *problem, const operand_row *op
                               const spread_lines *l, plan_problem *made, mc_diag *diag) {
     const int64_t products = pass_products(problem, operand);
     const mc_plan_config config = {.op = operator_spreading()->op,
-                                   .a = pass_type(stored->type),
-                                   .c = pass_type(stored->type),
+                                   .a = l->type,
+                                   .c = l->type,
                                    .m = stored->rows,
                                    .n = l->length,
                                    .lda = l->from,

@@ -7,7 +7,7 @@ const char *pass_from(const operand_row *operand) {
 
 mc_type pass_type(mc_type type) {
     const size_t bytes = mc_type_bytes(type);
-    return bytes <= 1 ? MC_S8 : bytes == 2 ? MC_S16 : MC_S32;
+    return bytes == 0 ? MC_S4 : bytes == 1 ? MC_S8 : bytes == 2 ? MC_S16 : MC_S32;
 }
 
 int64_t pass_products(const plan_problem *problem, const operand_row *operand) {

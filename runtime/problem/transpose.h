@@ -34,7 +34,7 @@ const char *pass_from(const operand_row *operand);
    (spread.c). */
 mc_status problem_spread(plan_problem *problem, int at, problem_passes *passes, mc_diag *diag);
 
-/* Any type of as many bytes, of 4 bits one of two elements: passes leave elements as they are. */
+/* Any type of as many bits: passes leave elements as they are. */
 mc_type pass_type(mc_type type);
 /* The products of a batch that have an OPERAND of their own. */
 int64_t pass_products(const plan_problem *problem, const operand_row *operand);

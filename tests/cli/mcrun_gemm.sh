@@ -73,7 +73,7 @@ expect 0 'gemm24 s4 x s4 -> s32, vec 1, m 3 n 256 k 8' plan --op gemm24 some.smt
 expect 1 'more than 2 of 4 pairs, the first one is row' plan --op gemm24 spread.smtx --lhs u4 --rhs s4 --out s32
 expect 0 'gemm24 u4 x s4 -> f16' plan --op gemm24 pairs.smtx --lhs u4 --rhs s4 --set scale=row --n 7
 expect 0 'exact' pruned gemm24_s4_mma pairs.smtx --ldb 32
-expect 1 'B of s4 lies by rows' plan --op gemm24 some.smtx --lhs u4 --rhs s4 --out s32 --b-layout rows
+expect 0 'lhs=s4 out=s4 scale=none' plan --op gemm24 some.smtx --lhs u4 --rhs s4 --out s32 --b-layout rows
 expect 1 '1 group has more than 1 of 2' plan --op gemm24 some.smtx --lhs tf32 --rhs tf32 --out f32
 "$mcrun" matrix-gen --rows 3 --cols 9 --law 1:2 -o one.smtx >/dev/null || exit 1
 expect 0 'gemm24 tf32 x tf32 -> f32, vec 1, m 3 n 256 k 9' plan --op gemm24 one.smtx --lhs tf32 --rhs tf32 --out f32
@@ -87,8 +87,8 @@ expect 0 'gemm s4 x u4 -> s32' plan --op gemm some.smtx --lhs s4 --rhs u4 --out 
 expect 0 'gemm u4 x s4 -> u4' plan --op gemm some.smtx --lhs u4 --rhs s4 --out u4 --set scale=row --n 10
 expect 2 'mma does not multiply "s4" by "s8"' plan --op gemm some.smtx --lhs s4 --rhs s8 --out s32
 expect 2 'rhs = "u4" wants "columns"' plan --op gemm some.smtx --lhs s4 --rhs u4 --out s32 --set layout=rows
-expect 1 'B of u4 lies by rows' plan --op gemm some.smtx --lhs s4 --rhs u4 --out s32 --b-layout rows
-expect 1 'A of s4 lies by columns' plan --op gemm some.smtx --lhs s4 --rhs u4 --out s32 --a-major column
+expect 0 'of b, before the kernel' plan --op gemm some.smtx --lhs s4 --rhs u4 --out s32 --n 7 --b-layout rows
+expect 0 'of a, before the kernel' plan --op gemm some.smtx --lhs s4 --rhs u4 --out s32 --n 7 --b-layout rows --a-major column
 expect 0 'exact' dense gemm_s4_mma --m 5 --n 9 --k 17 --set copy=1
 expect 0 'sums=promoted' plan --op gemm some.smtx --lhs e4m3 --rhs e4m3 --set sums=promoted --set lda=16 --set ldb=16
 expect 0 'sums=promoted' plan --op gemm24 some.smtx --lhs e5m2 --rhs e4m3 --out bf16 --set sums=promoted --set ldb=16 --n 10

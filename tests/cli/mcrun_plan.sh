@@ -42,7 +42,10 @@ json columns.json workspace_bytes 8192
 check 'the transpose in JSON' grep -q '"transposes": \[{"operand": "b", "fields": "op=quantise ' columns.json
 expect 0 'fields     ' plan "$spec" m.smtx --n 50 --b-major row
 check 'one kernel' test "$(grep -c 'transpose\|workspace' "$work/stdout")" = 0
-expect 1 'b is s4, of which two rows would share a byte' plan "$specs/spmm_l4r4.lua" m.smtx --n 64 --b-major column
+expect 0 'workspace  4096 bytes' plan "$specs/spmm_l4r4.lua" m.smtx --n 50 --b-major column
+check 'of 4 bits' grep -q '^transpose  op=quantise .*lhs=s4 out=s4 scale=none .* m=50 n=128 lda=128 ldc=64$' "$work/stdout"
+expect 0 'workspace  3200 bytes' plan "$specs/gemm_s4_mma.lua" m.smtx --n 50 --b-layout rows
+check 'B of 4 bits' grep -q '^transpose  op=quantise .*lhs=s4 out=s4 scale=none .* m=128 n=50 lda=50 ldc=128$' "$work/stdout"
 expect 2 'b_major is set, which only an SpMM has' plan "$specs/sddmm_l8r8.lua" m.smtx --k 64 --b-major column
 expect 2 "--b-major: 'rows' is not one of row|column" plan "$spec" m.smtx --n 50 --b-major rows
 expect 0 'workspace  6400 bytes' plan "$specs/gemm_s8.lua" m.smtx --n 50 --b-layout rows

@@ -289,6 +289,9 @@ int main(void) {
     try_plan(p, "copy=4");
     p = problem_of(MC_S4, MC_S32, 9, 130, 7), p.lda = 24, p.ldb = 8, p.shapes = MC_SHAPES_OPEN;
     try_plan(p, "k=open");
+    p = problem_of(MC_S4, MC_S32, 41, 63, 77); /* both are made, of rows that end inside of a byte */
+    p.a_major = MC_MAJOR_COLUMN, p.b_layout = MC_LAYOUT_ROWS, p.ldb = 70;
+    try_plan(p, "lda=96 ldb=96");
     try_early();
     try_block_scales();
     try_stream();
@@ -299,13 +302,13 @@ int main(void) {
     refuse(p, MC_USAGE, "sums is 3, must be one of its 3 choices");
     p = problem_of(MC_S4, MC_S32, 64, 64, 64), p.b = MC_S8;
     refuse(p, MC_CANNOT, "a is s4, b is s8: 4 bits are multiplied by 4 bits");
-    p = problem_of(MC_S4, MC_S32, 64, 64, 64), p.b_layout = MC_LAYOUT_ROWS;
-    refuse(p, MC_CANNOT, "B of s4 lies by rows: two of its elements share a byte");
-    p.b_layout = MC_LAYOUT_COLUMNS, p.a_major = MC_MAJOR_COLUMN;
-    refuse(p, MC_CANNOT, "A of s4 lies by columns: two of its elements share a byte");
-    p.a_major = MC_MAJOR_ROW, p.lda = 65;
-    refuse(p, MC_CANNOT, "even");
-    p.lda = 64, p.batch = 2, p.a_stride = 64 * 64 + 1;
+    p = problem_of(MC_S4, MC_S32, 64, 64, 64), p.lda = 65;
+    refuse(p, MC_CANNOT, "lda is 65, must be even");
+    p.a_major = MC_MAJOR_COLUMN;
+    refuse(p, MC_CANNOT, "lda is 65, must be even");
+    p.lda = 0, p.b_layout = MC_LAYOUT_ROWS, p.ldb = 67;
+    refuse(p, MC_CANNOT, "ldb is 67, must be even");
+    p = problem_of(MC_S4, MC_S32, 64, 64, 64), p.lda = 64, p.batch = 2, p.a_stride = 64 * 64 + 1;
     refuse(p, MC_CANNOT, "a_stride is 4097, must be even");
     refuse(problem_of(MC_F16, MC_S64, 64, 64, 64), MC_CANNOT, "c is s64, a gemm of floats gives");
     refuse(problem_of(MC_F16, MC_F16, 64, 64, 0), MC_CANNOT, "k is 0");

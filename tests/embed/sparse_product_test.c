@@ -83,7 +83,12 @@ static void compare(const mc_plan_config *p, const mc_dense *a, mc_address c, in
 static void execute(const mc_plan *plan, const mc_plan_config *p, const mc_dense *a, int salt) {
     bool by_rows = p->b_layout == MC_LAYOUT_ROWS;
     int64_t lines = by_rows ? a->cols : p->n, line = by_rows ? p->n : a->cols;
-    mc_dense b = make(p->b, lines, line, p->ldb ? p->ldb : line, value_of, B_SALT), c = {0};
+    mc_dense b = make(p->b, lines, line,
+                      p->ldb     ? p->ldb
+                      : unit > 1 ? line + line % 2
+                                 : line,
+                      value_of, B_SALT),
+             c = {0};
     mc_address room = 0;
     if (mc_plan_workspace(plan) > 0)
         (void)worked("workspace", mc_memory_create(context, mc_plan_workspace(plan), &room, diag));
@@ -131,17 +136,19 @@ static void set_values(mc_matrix *matrix, const mc_dense *a) {
     mc_memory_destroy(context, values.address);
 }
 
-/* Kernels read B of 8 bits by columns: where it lies by rows a pass goes ahead, in whose columns each
+/* Kernels read B of 8 and 4 bits by columns: where it lies by rows a pass goes ahead, in whose columns each
    begins at 16 bytes. The kernel may begin early behind it all the same: A alone is read early. */
 static void check_pass(const mc_plan *plan, const mc_plan_config *p, int64_t k) {
-    const bool passes = p->b_layout == MC_LAYOUT_ROWS && mc_type_bits(p->b) == 8;
+    const int bits = mc_type_bits(p->b), line = 128 / bits;
+    const bool passes = p->b_layout == MC_LAYOUT_ROWS && bits <= 8;
     mc_pass_info pass = {.size = sizeof pass};
     CHECK((mc_plan_get_pass(plan, 0, &pass, diag) == MC_OK) == passes, "%s", mc_type_text(p->b));
-    CHECK(mc_plan_workspace(plan) == (passes ? (size_t)(p->n * ((k + 15) / 16 * 16)) : 0), "%zu",
+    CHECK(mc_plan_workspace(plan) == (passes ? (size_t)(p->n * ((k + line - 1) / line * 16)) : 0), "%zu",
           mc_plan_workspace(plan));
     if (!passes) return;
     CHECK_TEXT(pass.operand, "b");
-    CHECK(plan->launch.launch.overlap && pass.bytes == mc_plan_workspace(plan), "%zu", pass.bytes);
+    CHECK(plan->launch.launch.overlap == (bits == 8) && pass.bytes == mc_plan_workspace(plan), "%zu",
+          pass.bytes);
 }
 
 /* A plan whose kernel has FIELD. */
@@ -239,14 +246,16 @@ int main(void) {
     p = problem_of(MC_S4, MC_S32, 64);
     p.dense = MC_DENSE_IF_FASTER, p.ldb = 224; /* which estimates say it is */
     try_plan(p, MC_S4, 129, 200, false, "op=gemm arch");
+    p = problem_of(MC_S4, MC_S32, 36);
+    p.b_layout = MC_LAYOUT_ROWS;
+    try_plan(p, MC_S4, 70, 576, false, "ldb=576");
+    p.n = 35, p.ldb = 62, p.shapes = MC_SHAPES_OPEN;
+    try_plan(p, MC_S4, 33, 98, true, "k=open");
     refuse(problem_of(MC_S4, MC_S32, 64), MC_S4, 1, all_pairs_of_a,
            "1 group has more than 2 of 4 pairs, the first one is row 3, columns 16 to 23");
     unit = 1;
     refuse(problem_of(MC_S4, MC_S32, 64), MC_S4, 1, value_of_a,
            "more than 2 of 4 pairs, the first one is row 0");
-    p = problem_of(MC_S4, MC_S32, 64);
-    p.b_layout = MC_LAYOUT_ROWS;
-    refuse(p, MC_S4, 1, value_of_a, "B of s4 lies by rows");
     refuse(problem_of(MC_S8, MC_S32, 64), MC_S4, 1, value_of_a, "4 bits are multiplied by 4 bits");
     p = problem_of(MC_F16, MC_F16, 64);
     refuse(p, MC_F16, 1, all_of_a,

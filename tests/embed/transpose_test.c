@@ -9,7 +9,15 @@
 #include "mcrt_internal.h"
 #include "problem/transpose.h"
 
-enum { ROWS = 40, COLS = 56, VEC = 8, MOST_TOKENS = 65, X_LD = COLS + 9, Y_LD = ROWS + 3, POISON = 0x7e };
+enum {
+    ROWS = 40,
+    COLS = 56,
+    VEC = 8,
+    MOST_TOKENS = 65,
+    X_LD = COLS + 9 /* of 4 bits even, one more */,
+    Y_LD = ROWS + 3,
+    POISON = 0x7e
+};
 
 static mc_context *context;
 static mc_diag *diag;
@@ -57,14 +65,16 @@ static mc_matrix *make_matrix(mc_type type) {
     return matrix;
 }
 
+static int x_ld(mc_type type) { return X_LD + (mc_type_bytes(type) == 0); }
+
 /* TOKENS rows of X_LD elements; gaps stay unwritten, and the simulator stops who reads them. */
 static mc_address put_tokens(mc_type type, int tokens) {
     mc_address address = 0;
     mc_dense x;
-    if (!worked("x", mc_dense_create(type, tokens, COLS, X_LD, &x, diag))) return 0;
+    if (!worked("x", mc_dense_create(type, tokens, COLS, x_ld(type), &x, diag))) return 0;
     for (int i = 0; i < tokens * COLS; i++)
         mc_dense_set(&x, i / COLS, i % COLS, element(type, activation(i / COLS, i % COLS)));
-    size_t row = (size_t)mc_type_size(type, COLS), step = (size_t)mc_type_size(type, X_LD);
+    size_t row = (size_t)mc_type_size(type, COLS), step = (size_t)mc_type_size(type, x_ld(type));
     (void)worked("x", mc_memory_create(context, (size_t)tokens * step, &address, diag));
     for (size_t i = 0; i < (size_t)tokens; i++)
         (void)worked(
@@ -101,7 +111,7 @@ static mc_plan_config problem_of(mc_matrix *matrix, mc_type type, int tokens) {
                              .b = type,
                              .c = MC_F32,
                              .n = tokens,
-                             .ldb = X_LD,
+                             .ldb = x_ld(type),
                              .b_major = MC_MAJOR_COLUMN,
                              .ldc = Y_LD,
                              .c_major = MC_MAJOR_COLUMN};
@@ -149,8 +159,8 @@ static void check_layer(const layer *l, const char *what, bool empty) {
 }
 
 static void test_layers(void) {
-    static const mc_type types[] = {MC_S8,  MC_U8,   MC_S12,  MC_U12,  MC_S16, MC_U16,
-                                    MC_F16, MC_BF16, MC_TF32, MC_E4M3, MC_E5M2};
+    static const mc_type types[] = {MC_S8,   MC_U8,   MC_S12,  MC_U12,  MC_S16, MC_U16, MC_F16,
+                                    MC_BF16, MC_TF32, MC_E4M3, MC_E5M2, MC_S4,  MC_U4};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         layer l;
         if (layer_open(&l, types[i], i % 2 == 0 ? MOST_TOKENS : 16, NULL) &&
@@ -315,13 +325,15 @@ static void check_passes(mc_type type, bool a_columns, mc_layout b, int count, i
 }
 
 static void test_both(void) {
-    static const mc_type small[] = {MC_S8, MC_U8, MC_E4M3, MC_E5M2},
+    static const mc_type small[] = {MC_S8, MC_U8, MC_E4M3, MC_E5M2, MC_S4, MC_U4},
                          large[] = {MC_F16, MC_BF16, MC_TF32, MC_TF32RZ};
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
         check_passes(small[i], false, MC_LAYOUT_COLUMNS, 0, 0);
         check_passes(small[i], true, MC_LAYOUT_COLUMNS, 1, 0);
         check_passes(small[i], false, MC_LAYOUT_ROWS, 1, 1);
         check_passes(small[i], true, MC_LAYOUT_ROWS, 2, 0);
+    }
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
         check_passes(large[i], false, MC_LAYOUT_ROWS, 0, 0);
         check_passes(large[i], true, MC_LAYOUT_ROWS, 1, 0);
     }

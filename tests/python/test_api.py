@@ -54,14 +54,19 @@ def test_never_slower_than_dense(context):
         mcgen.Plan("sddmm", matrix, dense="if-faster", lhs="f16", rhs="f16", out="f32", k=16)
 
 
+def in_halves(values):
+    """Two neighbours of a row in a byte, the first one in its low half."""
+    return (values[:, ::2] & 15 | values[:, 1::2] << 4).astype("uint8")
+
+
 @pytest.mark.parametrize("a_major, layout, operands", [("row", "columns", []), ("column", "columns", ["a"]),
                                                        ("row", "rows", ["b"]), ("column", "rows", ["a", "b"])])
-def test_operands_that_are_transposed_first(context, a_major, layout, operands):
+@pytest.mark.parametrize("kind, stored", [("s8", numpy.ascontiguousarray), ("s4", in_halves)])
+def test_operands_that_are_transposed_first(context, kind, stored, a_major, layout, operands):
     random = numpy.random.default_rng(4)
-    a, b = random.integers(-9, 9, (33, 70), "int8"), random.integers(-9, 9, (70, 41), "int8")
-    plan = mcgen.Plan("gemm", context=context, lhs="s8", rhs="s8", out="s32", m=33, n=41, k=70, a_major=a_major, layout=layout)
-    given = dict(a=numpy.ascontiguousarray(a.T) if a_major == "column" else a,
-                 b=b if layout == "rows" else numpy.ascontiguousarray(b.T))
+    a, b = random.integers(-8, 8, (34, 70), "int8"), random.integers(-8, 8, (70, 42), "int8")
+    plan = mcgen.Plan("gemm", context=context, lhs=kind, rhs=kind, out="s32", m=34, n=42, k=70, a_major=a_major, layout=layout)
+    given = dict(a=stored(a.T if a_major == "column" else a), b=stored(b if layout == "rows" else b.T))
     assert numpy.array_equal(plan(**given), a.astype("int32") @ b.astype("int32"))
     assert [found["operand"] for found in plan.passes()] == operands
     assert sum(found["bytes"] for found in plan.passes()) == plan.workspace

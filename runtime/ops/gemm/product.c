@@ -18,16 +18,6 @@ static mc_status check_sums(const plan_problem *p, mc_diag *diag) {
 
 static bool is_nibble(mc_type type) { return mc_type_bits(type) == 4; }
 
-/* Elements of 4 bits share bytes, and are read along k. */
-static mc_status check_lines(const plan_problem *p, mc_diag *diag) {
-    static const char why[] = "two of its elements share a byte, and nothing transposes such";
-    if (is_nibble(p->lhs) && p->a_major == MC_MAJOR_COLUMN)
-        return mc_fail(diag, MC_CANNOT, "A of %s lies by columns: %s", mc_type_text(p->lhs), why);
-    if (is_nibble(p->rhs) && p->layout == MC_LAYOUT_ROWS)
-        return mc_fail(diag, MC_CANNOT, "B of %s lies by rows: %s", mc_type_text(p->rhs), why);
-    return MC_OK;
-}
-
 static mc_status check_widths(const char *lhs, const plan_problem *p, mc_diag *diag) {
     if (is_nibble(p->lhs) == is_nibble(p->rhs)) return MC_OK;
     return mc_fail(diag, MC_CANNOT, "%s is %s, b is %s: 4 bits are multiplied by 4 bits", lhs,
@@ -37,7 +27,6 @@ static mc_status check_widths(const char *lhs, const plan_problem *p, mc_diag *d
 mc_status gemm_check(const mc_operator *o, const char *lhs, const plan_problem *problem, mc_diag *diag) {
     mc_status status = check_product_sides(lhs, "b", false, problem, diag);
     if (status == MC_OK) status = check_widths(lhs, problem, diag);
-    if (status == MC_OK) status = check_lines(problem, diag);
     if (status == MC_OK) status = check_sums(problem, diag);
     const output_types types = {.bytes = true, .pairs = true};
     if (status == MC_OK) status = check_product_output(o, problem, types, diag);

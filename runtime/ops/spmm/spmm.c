@@ -73,10 +73,6 @@ static mc_status check_majors(const plan_problem *p, mc_diag *diag) {
         return mc_fail(diag, MC_CANNOT,
                        "c is %s, of which two columns share a byte: c_major must be MC_MAJOR_ROW",
                        mc_type_text(p->out));
-    if (p->b_major == MC_MAJOR_COLUMN && mc_type_bytes(p->rhs) == 0)
-        return mc_fail(diag, MC_CANNOT,
-                       "b is %s, of which two rows would share a byte: b_major must be MC_MAJOR_ROW",
-                       mc_type_text(p->rhs));
     return MC_OK;
 }
 
