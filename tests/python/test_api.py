@@ -56,7 +56,7 @@ def test_never_slower_than_dense(context):
 
 def in_halves(values):
     """Two neighbours of a row in a byte, the first one in its low half."""
-    return (values[:, ::2] & 15 | values[:, 1::2] << 4).astype("uint8")
+    return numpy.ascontiguousarray(values[:, ::2] & 15 | values[:, 1::2] << 4).astype("uint8")
 
 
 @pytest.mark.parametrize("a_major, layout, operands", [("row", "columns", []), ("column", "columns", ["a"]),
