@@ -1,4 +1,4 @@
-# The libraries that the project finds: Lua 5.4, jansson, xxHash and BLAKE2 (libb2). All that are missing are told at once.
+# The libraries that the project finds: Lua 5.4, jansson, xxHash, BLAKE2 (libb2) and zlib. All that are missing are told at once.
 #
 #   mcgen_NAME          for our programs and tests. An archive is preferred: a program then starts faster, and runs where there is no Lua.
 #   mcgen_NAME_shared   for our shared libraries: the shared library, since Debian's archives are not position-independent. With
@@ -79,6 +79,7 @@ mcgen_find_library(lua "Lua 5.4 (lua.h)" lua.h liblua5.4-dev lua-devel lua5.4 lu
 mcgen_find_library(jansson "jansson (jansson.h)" jansson.h libjansson-dev jansson-devel jansson)
 mcgen_find_library(xxhash "xxHash (xxhash.h)" xxhash.h libxxhash-dev xxhash-devel xxhash)
 mcgen_find_library(b2 "libb2 (blake2.h)" blake2.h libb2-dev libb2-devel b2)
+mcgen_find_library(zlib "zlib (zlib.h)" zlib.h zlib1g-dev zlib-devel z)
 if(MCGEN_MISSING AND MCGEN_BUNDLE_DEPENDENCIES)
   message(FATAL_ERROR "MCGEN_BUNDLE_DEPENDENCIES needs archives that were not found:${MCGEN_MISSING}\n"
     "  tools/dependencies FOLDER makes them; then configure with -DCMAKE_PREFIX_PATH=FOLDER (docs/packaging.md).")

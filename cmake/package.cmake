@@ -20,8 +20,8 @@ endmacro()
 
 macro(mcgen_packages)
   # Where there is no dpkg-shlibdeps the dependencies are stated, without versions.
-  set(libraries "libc6, liblua5.4-0, libjansson4, libxxhash0, libb2-1")
-  set(archives "liblua5.4-dev, libjansson-dev, libxxhash-dev, libb2-dev")
+  set(libraries "libc6, liblua5.4-0, libjansson4, libxxhash0, libb2-1, zlib1g")
+  set(archives "liblua5.4-dev, libjansson-dev, libxxhash-dev, libb2-dev, zlib1g-dev")
   set(system "libc6")
   if(MCGEN_BUNDLE_DEPENDENCIES)
     set(libraries ${system})

@@ -206,6 +206,8 @@ static void print_info(const mc_csr *csr, const mc_blocks *blocks, const row_len
     printf("nonzeros     %" PRId64 ", sparsity %.4f\n", csr->nnz, sparsity_of(csr));
     printf("row length   %" PRId64 " to %" PRId64 ", mean %.2f, cv %.3f, %" PRId64 " rows empty\n", rows->min,
            rows->max, rows->mean, rows->cv, rows->empty);
+    if (csr->summed > 0)
+        printf("summed       %" PRId64 " entries added to others in their place\n", csr->summed);
     if (blocks->rows > 0)
         printf("blocks       %" PRId64 " x %" PRId64 " of a BSR\n", blocks->rows, blocks->cols);
     if (vec == 0) return;

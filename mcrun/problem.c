@@ -45,12 +45,7 @@ const cmd_option problem_pattern_table[PROBLEM_PATTERN_OPTIONS] = {
      "random values, though MATRIX has some (its own)"},
 };
 
-static bool has_ending(const char *path, const char *ending) {
-    size_t length = strlen(path), tail = strlen(ending);
-    return length >= tail && strcmp(path + length - tail, ending) == 0;
-}
-
-bool problem_is_dilated(const char *path) { return has_ending(path, ".smtx"); }
+bool problem_is_dilated(const char *path) { return mc_csr_is_smtx(path); }
 
 mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_diag *diag) {
     mc_setting settings[2 * CMD_MAX_SETTINGS];

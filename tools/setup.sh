@@ -32,7 +32,7 @@ find_cuda() {
 find_ptxas() { find_cuda ptxas "${PTXAS:-}"; }
 find_nvcc() { find_cuda nvcc "${NVCC:-}"; }
 
-build_packages=(gcc libc6-dev cmake ninja-build liblua5.4-dev libjansson-dev libxxhash-dev libb2-dev xz-utils)
+build_packages=(gcc libc6-dev cmake ninja-build liblua5.4-dev libjansson-dev libxxhash-dev libb2-dev zlib1g-dev xz-utils)
 
 # build PRESET: configures and builds into the preset's folder.
 build() {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "text/file.h"
+#include "base/gunzip.h"
 #include "base/text_input.h"
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -12,10 +13,22 @@ static bool is_delimiter(char c) { return is_blank(c) || c == '\n' || c == ','; 
 static bool is_printable(char c) { return c > ' ' && c <= '~'; }
 static bool at_delimiter(const text_input *in) { return in->at == in->end || is_delimiter(*in->at); }
 
+/* FILE_READ, of PATH.gz with what is in it. */
+static mc_status read_text(const char *path, char **bytes, size_t *size, mc_diag *diag) {
+    char *compressed;
+    size_t length;
+    if (!gunzip_is(path, &length)) return file_read(path, NULL, bytes, size, diag);
+    mc_status status = file_read(path, NULL, &compressed, &length, diag);
+    if (status != MC_OK) return status;
+    status = gunzip(path, compressed, length, bytes, size, diag);
+    free(compressed);
+    return status;
+}
+
 mc_status input_open(text_input *in, const char *path, mc_diag *diag) {
     *in = (text_input){.path = path, .line = 1, .diag = diag};
     size_t size;
-    mc_status status = file_read(path, NULL, &in->bytes, &size, diag);
+    mc_status status = read_text(path, &in->bytes, &size, diag);
     if (status != MC_OK) return status;
     in->at = in->bytes;
     in->end = in->bytes + size;

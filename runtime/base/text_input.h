@@ -15,7 +15,7 @@ typedef struct text_input {
     mc_diag *diag;
 } text_input;
 
-/* MC_FORMAT where the file is empty. */
+/* Of a PATH that ends in .gz what gzip compressed. MC_FORMAT where there is nothing in the file. */
 mc_status input_open(text_input *in, const char *path, mc_diag *diag);
 void input_close(text_input *in);
 

@@ -5,6 +5,7 @@
 #include "matrix/csr.h"
 #include "matrix/dense.h"
 #include "text/file.h"
+#include "base/gunzip.h"
 #include "base/memory.h"
 
 mc_status mcrt_csr_create(int64_t rows, int64_t cols, int64_t nnz, mc_csr *csr, mc_diag *diag) {
@@ -34,11 +35,14 @@ static mc_status read_bsr(const char *path, mc_csr *csr, mc_diag *diag) {
 static const struct {
     const char *ending;
     csr_reader *read;
-} readers[] = {{".smtx", mcrt_smtx_read}, {".mtx", mcrt_mtx_read}, {".npy", mcrt_array_read}};
+    bool text; /* .gz may stand behind the ending */
+} readers[] = {
+    {".smtx", mcrt_smtx_read, true}, {".mtx", mcrt_mtx_read, true}, {".npy", mcrt_array_read, false}};
 
-static bool ends_with(const char *text, const char *ending) {
-    size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && strcmp(text + length - tail, ending) == 0;
+/* Of TEXT the first LENGTH characters are meant. */
+static bool ends_with(const char *text, size_t length, const char *ending) {
+    size_t tail = strlen(ending);
+    return length >= tail && strncmp(text + length - tail, ending, tail) == 0;
 }
 
 /* NULL: there is none for PATH. */
@@ -46,10 +50,14 @@ static csr_reader *reader_of(const char *path) {
     size_t length;
     if (mc_bsr_is(path)) return read_bsr;
     if (mc_is_safetensors(path, &length)) return mcrt_array_read;
+    bool compressed = gunzip_is(path, &length);
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
-        if (ends_with(path, readers[i].ending)) return readers[i].read;
+        if (ends_with(path, length, readers[i].ending) && (readers[i].text || !compressed))
+            return readers[i].read;
     return NULL;
 }
+
+bool mc_csr_is_smtx(const char *path) { return reader_of(path) == mcrt_smtx_read; }
 
 bool mc_csr_reads(const char *path) { return reader_of(path) != NULL; }
 
@@ -57,10 +65,13 @@ mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag) {
     csr_reader *read = reader_of(path);
     *csr = (mc_csr){0};
     if (read != NULL) return read(path, csr, diag);
-    if (ends_with(path, ".npz"))
+    if (ends_with(path, strlen(path), ".npz"))
         return mc_fail(diag, MC_USAGE, "%s: .npz files are not read: unzip %s -d DIR, and name DIR", path,
                        path);
-    return mc_fail(diag, MC_USAGE, "%s: a matrix must be a .smtx, .mtx, .npy or .safetensors file", path);
+    return mc_fail(diag, MC_USAGE,
+                   "%s: a matrix must be a .smtx, .mtx, .npy or .safetensors file (a .smtx or .mtx perhaps "
+                   "compressed, .gz)",
+                   path);
 }
 
 mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag) {

@@ -15,17 +15,21 @@ typedef struct mc_csr {
     int32_t *col_idx;
     mc_csr_field field;
     double *values; /* nnz of them, in the order of col_idx; NULL: of field PATTERN or COMPLEX */
+    int64_t summed; /* entries of the .mtx file that were added to another one in their place */
 } mc_csr;
 
 /* Reads PATH by its ending: .smtx (DLMC: "rows, cols, nnz", row offsets, column indices), .npy or
    .safetensors, perhaps with :NAME behind (a dense array, of which what is not zero is taken; MC_CANNOT for
-   infinities and NaN), a directory or .safetensors with the arrays of a BSR (bsr.h), or .mtx (MatrixMarket
-   coordinate; general, symmetric, skew-symmetric or hermitian; entries sorted by row, complex values
-   dropped). Malformed, truncated, out-of-range, unsorted (.smtx) or duplicate input: MC_FORMAT with
-   "path:line: ...". */
+   infinities and NaN), a directory or .safetensors with the arrays of a BSR (bsr.h), or .mtx (MatrixMarket;
+   docs/formats.md says what of it: coordinate entries are sorted by row, those in one place added up, complex
+   values dropped; an array's zeros are left out). .smtx and .mtx may be compressed by gzip, with .gz behind.
+   Malformed, truncated, out-of-range, unsorted or duplicate (.smtx) input: MC_FORMAT with "path:line:
+   ...". */
 MC_API mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag);
 /* Whether it does, by the ending, or by what is in it. */
 MC_API bool mc_csr_reads(const char *path);
+/* Whether it would as .smtx or .smtx.gz. */
+MC_API bool mc_csr_is_smtx(const char *path);
 MC_API mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag);
 MC_API void mc_csr_free(mc_csr *csr);
 

@@ -53,6 +53,21 @@ check 'no vectors without --vec' test "$("$json_get" plain.json union)" = 'no su
 printf '0, 0, 0\n0\n\n' >empty.smtx
 expect 0 'shape        0 x 0' "$mcrun" matrix-info empty.smtx --vec 8
 
+# One matrix in five ways: symmetric and compressed, with entries to add up, or all of it told; as arrays
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n%% c\n3 3 4\n1 1 0.5\n3 1 -2\n3 1 -1\n3 2 8\n' | gzip -n >half.mtx.gz
+printf '%%%%MatrixMarket matrix coordinate integer general\r\n3 3 5\r\n1 3 -3\r\n2 3 8\r\n3 1 -3\r\n3 2 8\r\n1 1 1\r\n' | sed 's/1 1 1/1 1 .5/; s/integer/real/' >all.mtx
+printf '%%%%MatrixMarket matrix array real symmetric\n3 3\n.5\n0\n-3\n0\n8\n0\n' >array.mtx
+for file in half.mtx.gz all.mtx array.mtx; do
+    expect 0 "A of $file" "$mcrun" spmm "$2/specs/spmm_f16.lua" "$file" --vec 1 --n 8 --device sim --out "$file.npy"
+    check "$file: the same product" cmp "$file.npy" half.mtx.gz.npy
+done
+expect 0 'nonzeros     5, sparsity 0.4444' "$mcrun" matrix-info half.mtx.gz
+expect 0 '1 entries added to others in their place' "$mcrun" matrix-info half.mtx.gz
+gzip -kn hand.smtx
+expect 0 'vectors    6 of 8 x 1' "$mcrun" spmm "$2/specs/spmm_l8r8.lua" hand.smtx.gz --n 8 --device sim
+head -c 40 hand.smtx.gz >short.smtx.gz
+expect 1 'short.smtx.gz: the compressed bytes end early' "$mcrun" matrix-info short.smtx.gz
+
 "$mcrun" matrix-info real.smtx --json >real.json
 check 'the realistic law varies row lengths' test "$("$json_get" real.json row_length.cv | tr -d .)" -gt 02000
 

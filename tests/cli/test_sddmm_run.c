@@ -224,7 +224,7 @@ static void test_every_failure(void) {
 static mc_status make_problem(void) {
     int64_t row_ptr[] = {0, 3, 3, 5};
     int32_t col_idx[] = {0, 13, 19, 5, 6};
-    const mc_csr csr = {3, 20, 5, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+    const mc_csr csr = {3, 20, 5, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0};
     mc_dense sums = {0};
     mc_output output;
     mc_status status = mc_vsparse_dilate(&csr, 2, MC_F32, &mask, diag);

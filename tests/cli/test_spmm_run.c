@@ -176,7 +176,7 @@ static void test_every_failure(void) {
 static mc_status make_problem(void) {
     int64_t row_ptr[] = {0, 3, 3, 5};
     int32_t col_idx[] = {0, 33, 69, 5, 6};
-    const mc_csr csr = {3, 70, 5, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+    const mc_csr csr = {3, 70, 5, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0};
     mc_status status = mc_vsparse_dilate(&csr, 8, MC_S8, &a, diag);
     if (status == MC_OK) status = mc_dense_create(MC_S8, 70, 37, 40, &b, diag);
     if (status != MC_OK) return status;

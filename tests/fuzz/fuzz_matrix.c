@@ -1,4 +1,5 @@
-/* Any bytes as a matrix or array file, or as the arrays of a BSR; the first byte chooses which. */
+/* Any bytes as a matrix or array file, compressed or not, or as the arrays of a BSR; the first byte chooses
+   which. */
 #include "mcrt_internal.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { KIND_NPY = 2, KIND_BSR = 4, KINDS };
+enum { KIND_NPY = 2, KIND_BSR = 4, KINDS = 7 };
 
 static bool write_file(const char *path, const uint8_t *data, size_t size) {
     FILE *file = fopen(path, "wb");
@@ -47,6 +48,7 @@ static bool write_bsr(const char *path, const uint8_t *data, size_t size) {
 }
 
 static void check_csr(const mc_csr *csr) {
+    if (csr->row_ptr != NULL && csr->row_ptr[csr->rows] != csr->nnz) abort();
     for (int64_t row = 0; row < csr->rows; row++)
         for (int64_t i = csr->row_ptr[row]; i < csr->row_ptr[row + 1]; i++)
             if (csr->col_idx[i] < 0 || csr->col_idx[i] >= csr->cols ||
@@ -65,7 +67,8 @@ static void read_file(const char *path, bool array, mc_diag *diag) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const char *const endings[KINDS] = {"smtx", "mtx", "npy", "safetensors", "safetensors"};
+    static const char *const endings[KINDS] = {"smtx",        "mtx",     "npy",   "safetensors",
+                                               "safetensors", "smtx.gz", "mtx.gz"};
     char path[64];
     if (size == 0) return 0;
     int kind = (data[0] + 256 - '0') % KINDS; /* "0" is the first */

@@ -27,6 +27,10 @@ done
 for kernel in 0 1 2 3 4 5 6 7 8 9 10 11; do "$bin/test_function" dump $kernel >"$work/ptx/function-$kernel"; done
 printf '03, 4, 3\n0 1 2 3\n0 1 3\n' >"$work/matrix/smtx"
 printf '1%%%%MatrixMarket matrix coordinate real symmetric\n%% c\n3 3 2\n1 1 0.5\n3 1 -2e3\n' >"$work/matrix/mtx"
+printf '1%%%%MatrixMarket matrix array integer skew-symmetric\n2 2\n%%\n-7\n' >"$work/matrix/mtx-array"
+printf '1%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 1 2\n2 2 .5d0\n' >"$work/matrix/mtx-summed"
+{ printf 5 && printf '3, 4, 3\n0 1 2 3\n0 1 3\n' | gzip -n; } >"$work/matrix/smtx-gz"
+{ printf 6 && tail -c +2 "$work/matrix/mtx" | gzip -n; } >"$work/matrix/mtx-gz"
 printf '2\x93NUMPY\x01\x00\x46\x00%-69s\n\x01\x02' "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 2), }" >"$work/matrix/npy"
 printf '3\x40\0\0\0\0\0\0\0%-64s\1\2' '{"w":{"dtype":"I8","shape":[1,2],"data_offsets":[0,2]}}' >"$work/matrix/safetensors"
 printf '4\3\4\2\1\4\10\1\0\3\4\1\4\6\0\1\2\3\4\5\6\7\10' >"$work/matrix/bsr"

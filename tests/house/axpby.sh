@@ -55,7 +55,7 @@ expect 0 'in the record of a problem ' "$bin/mcrun" plan "$spec" far.smtx --n 33
 expect 1 'axpby: kernels without a model' "$bin/mcbench" fit records.jsonl
 
 # A plan
-libraries=(-llua5.4 -ljansson -lxxhash -lb2 -lm -ldl -pthread)
+libraries=(-llua5.4 -ljansson -lxxhash -lb2 -lz -lm -ldl -pthread)
 check 'the program compiles' cc -I"$tree/runtime" -I"$tree/gen" "$toy/plan.c" -o plan -L"$work/build/runtime" -L"$work/build/gen" \
     -L"$work/build/sim" -L"$work/build/cache" -lmcrt -lmcgen -lptxsim -lmccache "${libraries[@]}"
 expect 0 'planned and executed, 0 wrong' env LD_LIBRARY_PATH="$libraries_at" ./plan

@@ -42,7 +42,7 @@ expect 2 "lhs: there is no mma for \"e3m4\" here" "$bin/mcgen" "$tree/specs/spmm
 expect 2 "lhs: there is no mma for \"e3m4\" here" "$bin/mcgen" "$tree/specs/sddmm_f16.lua" --set lhs=e3m4 --set rhs=e3m4
 
 # The float
-libraries=(-llua5.4 -ljansson -lxxhash -lb2 -lm -ldl -pthread)
+libraries=(-llua5.4 -ljansson -lxxhash -lb2 -lz -lm -ldl -pthread)
 check 'the program compiles' cc -std=c17 -D_GNU_SOURCE -I"$tree/runtime" -I"$tree/gen" -I"$root/tests" \
     "$root/tests/house/element/e3m4.c" -o e3m4 -L"$work/build/runtime" -L"$work/build/gen" -L"$work/build/sim" \
     -L"$work/build/cache" -lmcrt -lmcgen -lptxsim -lmccache "${libraries[@]}"

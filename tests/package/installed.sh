@@ -9,8 +9,8 @@ keep_lists "$build"
 
 step "libraries that are missing are told at once"
 multiarch=$(cc -print-multiarch || true)
-all="Debian, Ubuntu: apt-get install liblua5.4-dev libjansson-dev libxxhash-dev libb2-dev"
-all+=" Fedora: dnf install lua-devel jansson-devel xxhash-devel libb2-devel"
+all="Debian, Ubuntu: apt-get install liblua5.4-dev libjansson-dev libxxhash-dev libb2-dev zlib1g-dev"
+all+=" Fedora: dnf install lua-devel jansson-devel xxhash-devel libb2-devel zlib-devel"
 if [ -n "$multiarch" ]; then # Debian's and Ubuntu's folders
     refuses "$all" cmake -S "$root" -B "$work/missing" \
         "-DCMAKE_IGNORE_PATH=/usr/include;/usr/include/lua5.4;/usr/lib/$multiarch;/lib/$multiarch"

@@ -9,7 +9,7 @@ enum { TYPES = sizeof types / sizeof types[0] };
 static mc_vsparse make_matrix(mc_type type, int vec, const int *values, mc_diag *diag) {
     int64_t row_ptr[] = {0, 2, 2, 3};
     int32_t col_idx[] = {2, 5, 0};
-    const mc_csr csr = {3, 6, 3, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+    const mc_csr csr = {3, 6, 3, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0};
     mc_vsparse a;
     expect_ok("dilate", mc_vsparse_dilate(&csr, vec, type, &a, diag), diag);
     for (int i = 0; i < 3 * vec; i++) mc_vsparse_set_value(&a, i / vec, i % vec, values[i]);

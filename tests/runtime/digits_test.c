@@ -188,7 +188,7 @@ static void test_beyond(mc_diag *diag) {
     };
     int64_t row_ptr[] = {0, 1, 3};
     int32_t col_idx[] = {1, 0, 2};
-    const mc_csr csr = {2, 3, 3, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+    const mc_csr csr = {2, 3, 3, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mc_vsparse a;
         mc_packed packed = {0};
@@ -220,7 +220,7 @@ static void test_ones(mc_diag *diag) {
     const mc_strided form = {.stride = 32, .heads = 1, .coding = MC_DIGITS_OFFSET};
     int64_t row_ptr[] = {0, 1};
     int32_t col_idx[] = {0};
-    const mc_csr csr = {1, 1, 1, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+    const mc_csr csr = {1, 1, 1, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mc_vsparse a, back;
         mc_packed packed;
@@ -265,7 +265,7 @@ static void test_padding(mc_diag *diag) {
     const mc_strided form = {.stride = 32, .heads = 1};
     int64_t row_ptr[] = {0, 1};
     int32_t col_idx[] = {0};
-    const mc_csr csr = {1, 1, 1, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+    const mc_csr csr = {1, 1, 1, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0};
     mc_vsparse a, back;
     mc_packed packed;
     expect_ok("dilate", mc_vsparse_dilate(&csr, 2, MC_S16, &a, diag), diag);

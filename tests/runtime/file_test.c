@@ -9,7 +9,7 @@
 
 static int64_t row_ptr[] = {0, 1};
 static int32_t col_idx[] = {0};
-static const mc_csr one = {1, 1, 1, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+static const mc_csr one = {1, 1, 1, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0};
 static const char one_text[] = "1, 1, 1\n0 1\n0\n";
 
 static void check_text(const char *name, const char *want) {

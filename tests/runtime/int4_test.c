@@ -80,7 +80,7 @@ static void test_broken(mc_diag *diag) {
     const mc_strided form = {.stride = 64, .heads = 1, .int4 = true, .shuffle = true};
     int64_t row_ptr[] = {0, 1};
     int32_t col_idx[] = {0};
-    const mc_csr csr = {1, 1, 1, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+    const mc_csr csr = {1, 1, 1, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0};
     mc_vsparse a, back;
     mc_packed packed;
     expect_ok("dilate", mc_vsparse_dilate(&csr, 2, MC_S4, &a, diag), diag);

@@ -41,18 +41,15 @@ static const mc_srbcrs stride_16 = {.k = 16, .piece_bits = 8};
 static const mc_sampled_tiles tiles = {.tile_n = 32, .order = MC_ORDER_SRBCRS16};
 static const mc_sampled items = {.groups = 2, .window = 32, .order = MC_ORDER_SRBCRS16, .values = true};
 
-static mc_status make_smtx(void) {
+static mc_status read_csr(const char *name) {
     mc_csr out;
-    mc_status status = mc_csr_read(scratch_path("a.smtx"), &out, NULL);
+    mc_status status = mc_csr_read(scratch_path(name), &out, NULL);
     mc_csr_free(&out);
     return status;
 }
-static mc_status make_mtx(void) {
-    mc_csr out;
-    mc_status status = mc_csr_read(scratch_path("a.mtx"), &out, NULL);
-    mc_csr_free(&out);
-    return status;
-}
+static mc_status make_smtx(void) { return read_csr("a.smtx"); }
+static mc_status make_mtx(void) { return read_csr("a.mtx"); }
+static mc_status make_gzip(void) { return read_csr("a.smtx.gz"); }
 static mc_status make_npy(void) {
     mc_dense out;
     mc_status status = mc_npy_read(scratch_path("a.npy"), &out, NULL);
@@ -340,6 +337,7 @@ static const struct {
 } operations[] = {
     {"smtx", make_smtx, 3},
     {"mtx", make_mtx, 8},
+    {"gzip", make_gzip, 5},
     {"npy", make_npy, 2},
     {"uniform", make_uniform, 4},
     {"realistic", make_realistic, 6},
@@ -437,6 +435,9 @@ static void write_bsr(mc_diag *diag) {
 }
 
 static void prepare(mc_diag *diag) {
+    static const unsigned char gzip[] = {/* printf '1, 1, 0\n0 0\n\n' | gzip -n */
+                                         31, 139, 8,  0, 0,  0,  0, 0,   0,   3, 51, 212, 81, 48, 212, 81,
+                                         48, 224, 50, 0, 98, 46, 0, 233, 228, 4, 98, 13,  0,  0,  0};
     static const char mtx[] = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n";
     mc_pattern wanted = {40, 100, .5, MC_PATTERN_UNIFORM, 0, 1};
     expect_ok("generate", mc_csr_generate(&wanted, &pattern, diag), diag);
@@ -458,6 +459,7 @@ static void prepare(mc_diag *diag) {
     expect_ok("write", mc_csr_write_smtx(scratch_path("a.smtx"), &pattern, diag), diag);
     expect_ok("write", mc_npy_write(scratch_path("a.npy"), &dense, diag), diag);
     scratch_write("a.mtx", mtx, sizeof mtx - 1);
+    scratch_write("a.smtx.gz", gzip, sizeof gzip);
     write_bsr(diag);
 }
 
@@ -478,6 +480,7 @@ static void clean_up(void) {
     mc_packed_free(&in_tiles);
     unlink(scratch_path("a.smtx"));
     unlink(scratch_path("a.mtx"));
+    unlink(scratch_path("a.smtx.gz"));
     unlink(scratch_path("a.npy"));
     static const char *const arrays[] = {"bsr/indptr.npy", "bsr/indices.npy", "bsr/data.npy",
                                          "bsr/shape.npy"};

@@ -1,6 +1,7 @@
 /* .mtx: what is accepted, and what each malformed file is told. */
 #include "scratch.h"
 
+#define ARRAY(field, symmetry)  "%%MatrixMarket matrix array " field " " symmetry "\n"
 #define BANNER(field, symmetry) "%%MatrixMarket matrix coordinate " field " " symmetry "\n"
 
 typedef struct good_case {
@@ -9,9 +10,12 @@ typedef struct good_case {
 } good_case;
 
 #define CSR(rows, cols, nnz, ...)                                                                            \
-    { rows, cols, nnz, __VA_ARGS__, MC_CSR_PATTERN, NULL }
+    { rows, cols, nnz, __VA_ARGS__, MC_CSR_PATTERN, NULL, 0 }
 #define VALUED(rows, cols, nnz, ...)                                                                         \
-    { rows, cols, nnz, __VA_ARGS__ }
+    { rows, cols, nnz, __VA_ARGS__, 0 }
+/* SUM entries were added to others */
+#define SUMMED(sum, rows, cols, nnz, ...)                                                                    \
+    { rows, cols, nnz, __VA_ARGS__, sum }
 #define VALUES(...)                                                                                          \
     (double[]) { __VA_ARGS__ }
 #define ROWS(...)                                                                                            \
@@ -35,6 +39,35 @@ static const good_case good[] = {
      VALUED(2, 2, 3, ROWS(0, 2, 3), COLS(0, 1, 0), MC_CSR_COMPLEX, NULL)},
     {BANNER("pattern", "general") "0 0 0\n", CSR(0, 0, 0, ROWS(0), COLS(0))},
     {BANNER("pattern", "general") "2 3 0\n%\n", CSR(2, 3, 0, ROWS(0, 0, 0), COLS(0))},
+    {BANNER("unsigned-integer", "general") "1 2 1\n1 2 9007199254740992\n",
+     VALUED(1, 2, 1, ROWS(0, 1), COLS(1), MC_CSR_INTEGER, VALUES(0x1p53))},
+    {BANNER("integer", "general") "1 2 1\n1 2 -30e1\n",
+     VALUED(1, 2, 1, ROWS(0, 1), COLS(1), MC_CSR_INTEGER, VALUES(-300))},
+    /* A zero that is told is a nonzero of the pattern; those of the upper half alone */
+    {BANNER("real", "symmetric") "2 2 2\n1 2 0\n1 1 3\n",
+     VALUED(2, 2, 3, ROWS(0, 2, 3), COLS(0, 1, 0), MC_CSR_REAL, VALUES(3, 0, 0))},
+    /* Several entries in one place: in the file's order, 2^53 + 1 is 2^53, less 2^53 is 0 */
+    {BANNER("real", "general") "2 2 5\n2 1 9007199254740992\n1 1 2\n2 1 1\n1 1 5\n2 1 -9007199254740992\n",
+     SUMMED(3, 2, 2, 2, ROWS(0, 1, 2), COLS(0, 0), MC_CSR_REAL, VALUES(7, 0))},
+    {BANNER("integer", "skew-symmetric") "3 3 3\n2 1 4\n3 2 1\n2 1 -6\n",
+     SUMMED(1, 3, 3, 4, ROWS(0, 1, 3, 4), COLS(1, 0, 2, 1), MC_CSR_INTEGER, VALUES(2, -2, -1, 1))},
+    {BANNER("real", "symmetric") "2 2 3\n2 2 4\n2 1 1\n2 2 .5\n",
+     SUMMED(1, 2, 2, 3, ROWS(0, 1, 3), COLS(1, 0, 1), MC_CSR_REAL, VALUES(1, 1, 4.5))},
+    {BANNER("pattern", "general") "3 4 4\n2 3\n% x\n1 1\n2 3\n2 3\n",
+     SUMMED(2, 3, 4, 2, ROWS(0, 1, 2, 2), COLS(0, 2), MC_CSR_PATTERN, NULL)},
+    {BANNER("complex", "general") "1 1 2\n1 1 1 0\n1 1 1 0\n",
+     SUMMED(1, 1, 1, 1, ROWS(0, 1), COLS(0), MC_CSR_COMPLEX, NULL)},
+    /* Arrays, column by column; zeros are left out */
+    {ARRAY("real", "general") "% c\n2 3\n1\n\n2\n0\n%\n-0.0\r\n 5d0 \n6",
+     VALUED(2, 3, 4, ROWS(0, 2, 4), COLS(0, 2, 0, 2), MC_CSR_REAL, VALUES(1, 5, 2, 6))},
+    {ARRAY("integer", "symmetric") "3 3\n1\n2\n3\n0\n5\n6\n",
+     VALUED(3, 3, 8, ROWS(0, 3, 5, 8), COLS(0, 1, 2, 0, 2, 0, 1, 2), MC_CSR_INTEGER,
+            VALUES(1, 2, 3, 2, 5, 3, 5, 6))},
+    {ARRAY("real", "skew-symmetric") "3 3\n1\n2\n3\n",
+     VALUED(3, 3, 6, ROWS(0, 2, 4, 6), COLS(1, 2, 0, 2, 0, 1), MC_CSR_REAL, VALUES(-1, -2, 1, -3, 2, 3))},
+    {ARRAY("real", "skew-symmetric") "1 1\n", VALUED(1, 1, 0, ROWS(0, 0), COLS(0), MC_CSR_REAL, VALUES(0))},
+    {ARRAY("real", "general") "0 5\n", VALUED(0, 5, 0, ROWS(0), COLS(0), MC_CSR_REAL, VALUES(0))},
+    {ARRAY("real", "symmetric") "0 0\n", VALUED(0, 0, 0, ROWS(0), COLS(0), MC_CSR_REAL, VALUES(0))},
 };
 
 static void test_good(mc_diag *diag) {
@@ -43,6 +76,7 @@ static void test_good(mc_diag *diag) {
         mc_csr csr;
         expect_ok(good[i].text, mc_csr_read(path, &csr, diag), diag);
         CHECK(same_csr(&csr, &good[i].want), "%s", good[i].text);
+        CHECK(csr.summed == good[i].want.summed, "%s: summed %d", good[i].text, (int)csr.summed);
         CHECK(csr.field == good[i].want.field, "%s: field %d", good[i].text, (int)csr.field);
         CHECK((csr.values == NULL) == (good[i].want.values == NULL), "%s: values", good[i].text);
         for (int64_t v = 0; csr.values != NULL && v < csr.nnz; v++)
@@ -62,8 +96,26 @@ static const struct {
     {"3 4 3\n", MC_FORMAT, ":1: the file must begin with %%MatrixMarket"},
     {"%%MatrixMarketing matrix\n", MC_FORMAT, ":1: the file must begin with %%MatrixMarket"},
     {"%%MatrixMarket vector coordinate real general\n", MC_FORMAT, ":1: the banner must name a matrix"},
-    {"%%MatrixMarket matrix array real general\n1 1\n1\n", MC_CANNOT, ":1: an array is dense"},
-    {"%%MatrixMarket matrix csr real general\n", MC_FORMAT, ":1: 'csr' is no format"},
+    {ARRAY("pattern", "general") "1 1\n1\n", MC_FORMAT, ":1: an array has values, it cannot be a pattern"},
+    {ARRAY("complex", "general") "1 1\n1 0\n", MC_CANNOT, ":1: an array of complex values"},
+    {ARRAY("complex", "hermitian") "1 1\n1 0\n", MC_CANNOT, ":1: an array of complex values"},
+    {ARRAY("real", "general") "2 2 4\n1\n1\n1\n1\n", MC_FORMAT, ":2: '4' after the size line"},
+    {ARRAY("real", "general") "2 3\n1\n2\n3\n", MC_FORMAT,
+     ":2: the size line claims 6 elements, the file has room for 4"},
+    {ARRAY("real", "general") "2 2\n1.5\n2\n3\n", MC_FORMAT, ":6: the file ends where a value must be"},
+    {ARRAY("real", "general") "2147483647 2147483647\n1\n", MC_FORMAT,
+     ":2: the size line claims 4611686014132420609 elements"},
+    {ARRAY("real", "symmetric") "2147483647 2147483647\n1\n", MC_FORMAT,
+     ":2: the size line claims 2305843008139952128 elements"},
+    {ARRAY("real", "general") "2147483647 0\n", MC_CANNOT, ":2: 2147483647 x 0 elements with 0"},
+    {ARRAY("real", "symmetric") "1 2\n1\n2\n", MC_FORMAT, ":2: a symmetric matrix must be square"},
+    {ARRAY("real", "general") "1 2\n1 2\n3\n", MC_FORMAT, ":3: '2' after the value"},
+    {ARRAY("real", "general") "1 2\n1\n2\n3\n", MC_FORMAT, ":5: '3' after the last value"},
+    {ARRAY("real", "general") "1 2\n1\nx\n", MC_FORMAT, ":4: a value must be a number, not 'x'"},
+    {ARRAY("integer", "general") "1 2\n1\n2.5\n", MC_FORMAT,
+     ":4: a value of an integer matrix must be a "
+     "whole number, not '2.5'"},
+    {"%%MatrixMarket matrix csr real general\n", MC_FORMAT, ":1: 'csr' is no format: coordinate or array"},
     {BANNER("quaternion", "general"), MC_FORMAT, ":1: 'quaternion' is no field"},
     {BANNER("real", "upper"), MC_FORMAT, ":1: 'upper' is no symmetry"},
     {BANNER("pattern", "skew-symmetric") "1 1 0\n", MC_FORMAT, ":1: a pattern cannot be skew-symmetric"},
@@ -93,10 +145,18 @@ static const struct {
     {BANNER("pattern", "general") "3 4 1\n1 1 1\n", MC_FORMAT, ":3: '1' after the entry"},
     {BANNER("pattern", "general") "3 4 1\n1 1\n2 2\n", MC_FORMAT, ":4: '2' after the last entry"},
     {BANNER("real", "skew-symmetric") "3 3 1\n2 2 0\n", MC_FORMAT, ":3: a skew-symmetric matrix has no diag"},
-    {BANNER("pattern", "general") "3 4 3\n2 3\n% x\n1 1\n2 3\n", MC_FORMAT,
-     ":6: entry (2, 3) stands on line 3 already"},
-    {BANNER("pattern", "symmetric") "3 3 2\n1 2\n2 1\n", MC_FORMAT,
-     ":4: entry (1, 2) stands on line 3 already"},
+    {BANNER("pattern", "symmetric") "3 3 3\n1 1\n1 2\n2 1\n", MC_FORMAT,
+     ":5: entry (2, 1) is below the diagonal, that of line 4 on the other side: a symmetric matrix has one"},
+    {BANNER("real", "skew-symmetric") "3 3 2\n3 1 1\n1 2 1\n", MC_FORMAT,
+     ":4: entry (1, 2) is above the diagonal, that of line 3 on the other side: a skew-symmetric matrix"},
+    {BANNER("integer", "general") "3 4 1\n1 1 1.5\n", MC_FORMAT,
+     ":3: a value of an integer matrix must be a whole number, not '1.5'"},
+    {BANNER("integer", "general") "3 4 1\n1 1 9007199254740994\n", MC_FORMAT,
+     ":3: a value is out of range: '9007199254740994'"},
+    {BANNER("integer", "general") "3 4 2\n1 2 9007199254740992\n1 2 2\n", MC_FORMAT,
+     ": the values of entry (1, 2) add up to 9.0072e+15, beyond what is read, 9.0072e+15"},
+    {BANNER("real", "general") "3 4 2\n1 2 -1e308\n1 2 -1e308\n", MC_FORMAT,
+     ": the values of entry (1, 2) add up to -inf"},
 };
 
 static void test_bad(mc_diag *diag) {

@@ -77,8 +77,8 @@ static void test_values(mc_diag *diag) {
 static void test_mask(mc_diag *diag) {
     static int64_t row_ptr[] = {0, 1, 3, 3, 3, 4};
     static int32_t col_idx[] = {2, 0, 2, 3};
-    const mc_csr mask = {5, 4, 4, row_ptr, col_idx, MC_CSR_PATTERN, NULL},
-                 other = {4, 4, 0, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+    const mc_csr mask = {5, 4, 4, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0},
+                 other = {4, 4, 0, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0};
     mc_prune_config config = half;
     mc_dense dense = dense_weight(diag);
     mc_pruned p;

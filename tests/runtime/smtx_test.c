@@ -29,7 +29,7 @@ static void test_good(mc_diag *diag) {
         if (c->nnz == 3 && csr.nnz == 3) {
             static const int64_t row_ptr[] = {0, 2, 2, 3};
             static const int32_t col_idx[] = {0, 2, 1};
-            mc_csr want = {3, 4, 3, (int64_t *)row_ptr, (int32_t *)col_idx, MC_CSR_PATTERN, NULL};
+            mc_csr want = {3, 4, 3, (int64_t *)row_ptr, (int32_t *)col_idx, MC_CSR_PATTERN, NULL, 0};
             CHECK(same_csr(&csr, &want), "%s", c->text);
         }
         mc_csr_free(&csr);

@@ -106,7 +106,7 @@ static const written written_out[] = {
 static mc_vsparse three_vectors(mc_type type, const int values[6], mc_diag *diag) {
     int64_t row_ptr[] = {0, 3};
     int32_t col_idx[] = {4, 7, 9};
-    const mc_csr csr = {1, 12, 3, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+    const mc_csr csr = {1, 12, 3, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0};
     mc_vsparse a;
     expect_ok("dilate", mc_vsparse_dilate(&csr, 2, type, &a, diag), diag);
     for (int i = 0; i < 6; i++) mc_vsparse_set_value(&a, i / 2, i % 2, values[i]);
@@ -163,7 +163,7 @@ static void test_second_stride(mc_diag *diag) {
     int64_t row_ptr[] = {0, 18};
     int32_t col_idx[18];
     for (int i = 0; i < 18; i++) col_idx[i] = i;
-    const mc_csr csr = {1, 18, 18, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+    const mc_csr csr = {1, 18, 18, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0};
     mc_vsparse a;
     mc_packed packed;
     expect_ok("dilate", mc_vsparse_dilate(&csr, 4, MC_U16, &a, diag), diag);

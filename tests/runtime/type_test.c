@@ -119,7 +119,7 @@ static void check_fill(mc_type type, mc_diag *diag) {
 static void check_vectors(mc_type type, mc_diag *diag) {
     int64_t row_ptr[] = {0, 2, 5};
     int32_t col_idx[] = {0, 3, 1, 2, 4};
-    const mc_csr csr = {2, 5, 5, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+    const mc_csr csr = {2, 5, 5, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0};
     mc_vsparse a;
     expect_ok("dilate", mc_vsparse_dilate(&csr, 3, type, &a, diag), diag);
     for (int i = 0; i < 15; i++) mc_vsparse_set_value(&a, i / 3, i % 3, mc_type_max(type) - i);

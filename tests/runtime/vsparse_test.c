@@ -5,7 +5,7 @@
 /* Rows {0, 2}, {2}, {}, {1, 3}, {0}. */
 static int64_t row_ptr[] = {0, 2, 3, 3, 5, 6};
 static int32_t col_idx[] = {0, 2, 2, 1, 3, 0};
-static const mc_csr five_rows = {5, 4, 6, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+static const mc_csr five_rows = {5, 4, 6, row_ptr, col_idx, MC_CSR_PATTERN, NULL, 0};
 
 static void test_dilate(mc_diag *diag) {
     mc_vsparse a;
