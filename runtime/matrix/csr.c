@@ -74,6 +74,28 @@ mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag) {
                    path);
 }
 
+static const char *field_name(const mc_csr *csr) {
+    if (csr->values == NULL) return "pattern";
+    return csr->field == MC_CSR_INTEGER ? "integer" : "real";
+}
+
+/* 17 digits tell every double. */
+mc_status mc_csr_write_mtx(const char *path, const mc_csr *csr, mc_diag *diag) {
+    file_output output;
+    mc_status status = file_open(path, &output, diag);
+    if (status != MC_OK) return status;
+    FILE *stream = output.stream;
+    fprintf(stream, "%%%%MatrixMarket matrix coordinate %s general\n", field_name(csr));
+    fprintf(stream, "%" PRId64 " %" PRId64 " %" PRId64 "\n", csr->rows, csr->cols, csr->nnz);
+    for (int64_t row = 0; row < csr->rows; row++)
+        for (int64_t i = csr->row_ptr[row]; i < csr->row_ptr[row + 1]; i++) {
+            fprintf(stream, "%" PRId64 " %d", row + 1, csr->col_idx[i] + 1);
+            if (csr->values != NULL) fprintf(stream, " %.17g", csr->values[i]);
+            fputc('\n', stream);
+        }
+    return file_commit(&output, diag);
+}
+
 mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag) {
     file_output output;
     mc_status status = file_open(path, &output, diag);

@@ -31,6 +31,8 @@ MC_API bool mc_csr_reads(const char *path);
 /* Whether it would as .smtx or .smtx.gz. */
 MC_API bool mc_csr_is_smtx(const char *path);
 MC_API mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag);
+/* In coordinate format, general, with the values that there are, else as a pattern. */
+MC_API mc_status mc_csr_write_mtx(const char *path, const mc_csr *csr, mc_diag *diag);
 MC_API void mc_csr_free(mc_csr *csr);
 
 /* How row lengths vary: UNIFORM keeps each entry with probability 1 - sparsity; REALISTIC draws each row's
@@ -58,6 +60,7 @@ typedef struct mc_banded {
     double sparsity; /* of the whole */
     int64_t band;
     uint64_t seed;
+    double fill; /* above 0: each entry of the band with this probability, none elsewhere, and no sparsity */
 } mc_banded;
 
 /* MC_USAGE where the band alone is more than the sparsity leaves. */

@@ -5,47 +5,21 @@
 #include <string.h>
 #include "matrix/csr.h"
 #include "base/memory.h"
+#include "matrix/csr_builder.h"
 #include "matrix/random.h"
-
-/* -- A pattern that grows row by row */
-
-typedef struct builder {
-    mc_csr csr; /* nnz so far */
-    int64_t capacity;
-} builder;
-
-static bool append(builder *b, int32_t col) {
-    mc_csr *csr = &b->csr;
-    if (csr->nnz == b->capacity) {
-        int64_t capacity = b->capacity + b->capacity / 2 + 1024;
-        int32_t *grown = realloc(csr->col_idx, (size_t)capacity * sizeof *grown);
-        if (!grown) return false;
-        csr->col_idx = grown;
-        b->capacity = capacity;
-    }
-    csr->col_idx[csr->nnz++] = col;
-    return true;
-}
 
 /* -- Uniform */
 
-/* The distance from one kept entry to the next is geometric: one random number a nonzero, not one an
-   element. */
-static int64_t next_kept(mcrt_random *random, double log_sparsity, int64_t col, int64_t cols) {
-    double gap = portable_log(random_unit(random)) / log_sparsity;
-    return gap < (double)(cols - col) ? col + (int64_t)gap : cols;
-}
-
-static bool uniform_row(builder *b, mcrt_random *random, double sparsity) {
+static bool uniform_row(csr_builder *b, mcrt_random *random, double sparsity) {
     if (sparsity >= 1) return true;
-    double log_sparsity = sparsity > 0 ? portable_log(sparsity) : -INFINITY;
+    double log_sparsity = csr_log_sparsity(sparsity);
     int64_t cols = b->csr.cols;
-    for (int64_t col = 0; (col = next_kept(random, log_sparsity, col, cols)) < cols; col++)
-        if (!append(b, (int32_t)col)) return false;
+    for (int64_t col = 0; (col = csr_next_kept(random, log_sparsity, col, cols)) < cols; col++)
+        if (!csr_append(b, (int32_t)col)) return false;
     return true;
 }
 
-static bool uniform(builder *b, const void *of) {
+static bool uniform(csr_builder *b, const void *of) {
     const mc_pattern *pattern = of;
     mcrt_random random = random_start(pattern->seed, 0);
     for (int64_t row = 0; row < pattern->rows; row++) {
@@ -57,24 +31,6 @@ static bool uniform(builder *b, const void *of) {
 
 /* -- Realistic: row lengths */
 
-static double total_length(const double *length, int64_t rows, double scale, double most) {
-    double total = 0;
-    for (int64_t row = 0; row < rows; row++) total += fmin(length[row] * scale, most);
-    return total;
-}
-
-/* The factor that makes lengths, cut at MOST, sum up to WANT. */
-static double fit_scale(const double *length, int64_t rows, double most, double want) {
-    double low = 0, high = 1;
-    while (high < 0x1p60 && total_length(length, rows, high, most) < want) high *= 2;
-    for (int step = 0; step < 50; step++) {
-        double middle = (low + high) / 2;
-        if (total_length(length, rows, middle, most) < want) low = middle;
-        else high = middle;
-    }
-    return high;
-}
-
 /* Log-normal with coefficient of variation CV: sigma^2 = ln(1 + CV^2). A fraction becomes one more nonzero
    with that probability. */
 static void draw_lengths(double *length, const mc_pattern *pattern) {
@@ -83,9 +39,7 @@ static void draw_lengths(double *length, const mc_pattern *pattern) {
     mcrt_random random = random_start(pattern->seed, 1);
     for (int64_t row = 0; row < pattern->rows; row++)
         length[row] = portable_exp(sigma * random_normal(&random));
-    double scale = fit_scale(length, pattern->rows, most, want);
-    for (int64_t row = 0; row < pattern->rows; row++)
-        length[row] = floor(fmin(length[row] * scale, most) + (1 - random_unit(&random)));
+    csr_fit_lengths(length, pattern->rows, most, want, &random);
 }
 
 /* -- Realistic: columns */
@@ -128,19 +82,19 @@ static void draw_members(columns *c, mcrt_random *random, int64_t want, bool inv
 }
 
 /* A row more than half full draws what it leaves out, so that draws seldom meet a member. */
-static bool realistic_row(builder *b, columns *c, mcrt_random *random, int64_t length) {
+static bool realistic_row(csr_builder *b, columns *c, mcrt_random *random, int64_t length) {
     bool complement = length > c->count / 2;
     draw_members(c, random, complement ? c->count - length : length, complement);
     for (int64_t word = 0; word < c->words; word++) {
         uint64_t left = complement ? ~c->members[word] : c->members[word];
         if (word == c->words - 1 && c->count % 64) left &= ((uint64_t)1 << c->count % 64) - 1;
         for (; left; left &= left - 1)
-            if (!append(b, (int32_t)(word * 64 + __builtin_ctzll(left)))) return false;
+            if (!csr_append(b, (int32_t)(word * 64 + __builtin_ctzll(left)))) return false;
     }
     return true;
 }
 
-static bool realistic(builder *b, const void *of) {
+static bool realistic(csr_builder *b, const void *of) {
     const mc_pattern *pattern = of;
     columns c = {0};
     double *length = mcrt_array(pattern->rows, sizeof *length);
@@ -161,10 +115,8 @@ static bool realistic(builder *b, const void *of) {
 enum { MOST_CV = 4 };
 
 static mc_status check_shape(int64_t rows, int64_t cols, double sparsity, mc_diag *diag) {
-    if (rows < 0 || cols < 0 || cols > INT32_MAX)
-        return mc_fail(diag, MC_USAGE,
-                       "a pattern of %" PRId64 " x %" PRId64 ": rows must be 0 or more, columns 0 to %d",
-                       rows, cols, INT32_MAX);
+    mc_status status = csr_check_shape(rows, cols, diag);
+    if (status != MC_OK) return status;
     if (!(sparsity >= 0 && sparsity <= 1))
         return mc_fail(diag, MC_USAGE, "sparsity is %g, must be 0 to 1", sparsity);
     return MC_OK;
@@ -178,28 +130,12 @@ static mc_status check_pattern(const mc_pattern *p, mc_diag *diag) {
     return MC_OK;
 }
 
-typedef bool grow(builder *b, const void *pattern);
-
-/* Takes what HOW makes of PATTERN. */
-static mc_status generate(int64_t rows, int64_t cols, grow *how, const void *pattern, mc_csr *csr,
-                          mc_diag *diag) {
-    builder b = {0};
-    mc_status status = mcrt_csr_create(rows, cols, 0, &b.csr, diag);
-    if (status != MC_OK) return status;
-    if (how(&b, pattern)) {
-        *csr = b.csr;
-        return MC_OK;
-    }
-    mc_csr_free(&b.csr);
-    return mc_fail(diag, MC_NOMEM, "no memory for a pattern of %" PRId64 " x %" PRId64, rows, cols);
-}
-
 mc_status mc_csr_generate(const mc_pattern *pattern, mc_csr *csr, mc_diag *diag) {
     *csr = (mc_csr){0};
     mc_status status = check_pattern(pattern, diag);
     if (status != MC_OK) return status;
-    return generate(pattern->rows, pattern->cols, pattern->law == MC_PATTERN_UNIFORM ? uniform : realistic,
-                    pattern, csr, diag);
+    return csr_build(pattern->rows, pattern->cols, pattern->law == MC_PATTERN_UNIFORM ? uniform : realistic,
+                     pattern, csr, diag);
 }
 
 /* -- Band */
@@ -226,18 +162,18 @@ static int64_t band_total(const mc_banded *p) {
 }
 
 /* Columns outside of the band are counted as if it were not there. */
-static bool band_row(builder *b, mcrt_random *random, band_part band, double log_sparsity) {
-    int64_t outside = b->csr.cols - band.count, col = next_kept(random, log_sparsity, 0, outside);
-    for (; col < band.first; col = next_kept(random, log_sparsity, col + 1, outside))
-        if (!append(b, (int32_t)col)) return false;
+static bool band_row(csr_builder *b, mcrt_random *random, band_part band, double log_sparsity) {
+    int64_t outside = b->csr.cols - band.count, col = csr_next_kept(random, log_sparsity, 0, outside);
+    for (; col < band.first; col = csr_next_kept(random, log_sparsity, col + 1, outside))
+        if (!csr_append(b, (int32_t)col)) return false;
     for (int64_t i = 0; i < band.count; i++)
-        if (!append(b, (int32_t)(band.first + i))) return false;
-    for (; col < outside; col = next_kept(random, log_sparsity, col + 1, outside))
-        if (!append(b, (int32_t)(band.count + col))) return false;
+        if (!csr_append(b, (int32_t)(band.first + i))) return false;
+    for (; col < outside; col = csr_next_kept(random, log_sparsity, col + 1, outside))
+        if (!csr_append(b, (int32_t)(band.count + col))) return false;
     return true;
 }
 
-/* The logarithm of the sparsity outside of the band. Of -0 next_kept keeps nothing. */
+/* The logarithm of the sparsity outside of the band. Of -0 csr_next_kept keeps nothing. */
 static double outer_log(const mc_banded *p) {
     double all = (double)p->rows * (double)p->cols, outside = all - (double)band_total(p);
     double left = outside > 0 ? p->sparsity * all / outside : 1;
@@ -245,12 +181,21 @@ static double outer_log(const mc_banded *p) {
     return left > 0 ? portable_log(left) : -INFINITY;
 }
 
-static bool banded(builder *b, const void *of) {
+/* Each entry of the band with the same probability, and none outside of it. */
+static bool filled_row(csr_builder *b, mcrt_random *random, band_part band, double log_sparsity) {
+    for (int64_t i = 0; (i = csr_next_kept(random, log_sparsity, i, band.count)) < band.count; i++)
+        if (!csr_append(b, (int32_t)(band.first + i))) return false;
+    return true;
+}
+
+static bool banded(csr_builder *b, const void *of) {
     const mc_banded *pattern = of;
     mcrt_random random = random_start(pattern->seed, 4);
-    double log_sparsity = outer_log(pattern);
+    const bool filled = pattern->fill > 0;
+    double log_sparsity = filled ? csr_log_sparsity(1 - pattern->fill) : outer_log(pattern);
     for (int64_t row = 0; row < pattern->rows; row++) {
-        if (!band_row(b, &random, band_of(pattern, row), log_sparsity)) return false;
+        const band_part band = band_of(pattern, row);
+        if (!(filled ? filled_row : band_row)(b, &random, band, log_sparsity)) return false;
         b->csr.row_ptr[row + 1] = b->csr.nnz;
     }
     return true;
@@ -261,7 +206,10 @@ static mc_status check_band(const mc_banded *p, mc_diag *diag) {
         return mc_fail(diag, MC_USAGE,
                        "a band of %" PRId64 " columns: must be 0 to the %" PRId64 " there are", p->band,
                        p->cols);
+    if (!(p->fill >= 0 && p->fill <= 1))
+        return mc_fail(diag, MC_USAGE, "the fill is %g, must be 0 to 1", p->fill);
     double all = (double)p->rows * (double)p->cols, left = 1 - (double)band_total(p) / fmax(all, 1);
+    if (p->fill > 0) return MC_OK;
     if (all == 0 || p->sparsity <= left) return MC_OK;
     return mc_fail(diag, MC_USAGE, "sparsity is %g: a band of %" PRId64 " columns leaves %g at most",
                    p->sparsity, p->band, left);
@@ -269,22 +217,23 @@ static mc_status check_band(const mc_banded *p, mc_diag *diag) {
 
 mc_status mc_csr_generate_banded(const mc_banded *pattern, mc_csr *csr, mc_diag *diag) {
     *csr = (mc_csr){0};
-    mc_status status = check_shape(pattern->rows, pattern->cols, pattern->sparsity, diag);
+    mc_status status =
+        check_shape(pattern->rows, pattern->cols, pattern->fill > 0 ? 0 : pattern->sparsity, diag);
     if (status == MC_OK) status = check_band(pattern, diag);
-    return status == MC_OK ? generate(pattern->rows, pattern->cols, banded, pattern, csr, diag) : status;
+    return status == MC_OK ? csr_build(pattern->rows, pattern->cols, banded, pattern, csr, diag) : status;
 }
 
 /* -- Groups */
 
 /* COUNT neighbours from FIRST on, as far as there are COLS. */
-static bool append_unit(builder *b, int64_t first, int count, int64_t cols) {
+static bool append_unit(csr_builder *b, int64_t first, int count, int64_t cols) {
     for (int64_t column = first; column < first + count && column < cols; column++)
-        if (!append(b, (int32_t)column)) return false;
+        if (!csr_append(b, (int32_t)column)) return false;
     return true;
 }
 
 /* Each entry is kept with the probability that as many are as are wanted of those that are left. */
-static bool grouped_row(builder *b, mcrt_random *random, const mc_grouped *p) {
+static bool grouped_row(csr_builder *b, mcrt_random *random, const mc_grouped *p) {
     const int unit = p->unit > 0 ? p->unit : 1;
     for (int64_t first = 0; first < p->cols; first += (int64_t)p->of * unit) {
         int wanted = p->kept;
@@ -297,7 +246,7 @@ static bool grouped_row(builder *b, mcrt_random *random, const mc_grouped *p) {
     return true;
 }
 
-static bool grouped(builder *b, const void *of) {
+static bool grouped(csr_builder *b, const void *of) {
     const mc_grouped *pattern = of;
     mcrt_random random = random_start(pattern->seed, 5);
     for (int64_t row = 0; row < pattern->rows; row++) {
@@ -313,5 +262,5 @@ mc_status mc_csr_generate_grouped(const mc_grouped *pattern, mc_csr *csr, mc_dia
         return mc_fail(diag, MC_USAGE, "groups of %d keep %d: must be 0 to the %d there are", pattern->of,
                        pattern->kept, pattern->of);
     mc_status status = check_shape(pattern->rows, pattern->cols, 0, diag);
-    return status == MC_OK ? generate(pattern->rows, pattern->cols, grouped, pattern, csr, diag) : status;
+    return status == MC_OK ? csr_build(pattern->rows, pattern->cols, grouped, pattern, csr, diag) : status;
 }

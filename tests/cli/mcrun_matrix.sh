@@ -20,6 +20,30 @@ expect 0 '6606, sparsity 0.7984' "$mcrun" matrix-info band.smtx
 expect 2 'sparsity is 0.9: a band of 64 columns leaves' "$mcrun" matrix-gen --m 512 --vec 8 --cols 512 --sparsity 0.9 --law band --band 64
 check 'matrix-gen --law' "$mcrun" matrix-gen --rows 64 --cols 4000 --sparsity 0.9 --law realistic --cv 0.4 -o real.smtx
 
+# Each law of graphs and meshes, told apart by what it makes; the same as .mtx
+while read -r facts law; do
+    "$mcrun" matrix-gen --law $law -o law.smtx || fail "matrix-gen --law $law"
+    expect 0 "${facts//_/ }" "$mcrun" matrix-info law.smtx
+    "$mcrun" matrix-gen --law $law -o law.mtx
+    # A .smtx of the .mtx: rows and columns of its lines, counted from 0
+    awk 'NR == 2 { rows = $1; printf "%d, %d, %d\n0", $1, $2, $3 } NR > 2 { length_of[$1]++; columns = columns " " $2 - 1 }
+        END { for (i = 1; i <= rows; i++) printf " %d", sum += length_of[i]; print "\n" substr(columns, 2) }' law.mtx >back.smtx
+    check "--law $law as .mtx" cmp law.smtx back.smtx
+done <<'END'
+nonzeros_____1793, power --rows 300 --cols 200 --degree 6
+row_length___1_to_12, bipartite --rows 300 --cols 900 --degree 6 --exponent 2
+row_length___4_to_9, mesh --grid 9x5
+row_length___12_to_21, mesh --grid 4x5x6 --dof 3 --stencil star
+shape________360_x_360 mesh --grid 4x5x6 --dof 3
+nonzeros_____2048, blocks --rows 64 --cols 128 --sparsity 0.75
+nonzeros_____144, blocks --rows 12 --cols 12 --sparsity 0 --block 5x7
+nonzeros_____800, heavy --rows 101 --cols 500 --degree 4
+row_length___0_to_13, band --rows 500 --cols 500 --band 30 --fill 0.2
+END
+"$mcrun" matrix-gen --law band --rows 50 --cols 50 --fill 0 -o law.smtx
+expect 0 'nonzeros     0,' "$mcrun" matrix-info law.smtx
+expect 1 'Is a directory' "$mcrun" matrix-gen --law mesh --grid 3x3 -o /
+
 # Facts of a matrix that was counted by hand: rows of 3, 0, 1, 2 in 8 columns
 printf '4, 8, 6\n0 3 3 4 6\n0 2 4 2 2 7\n' >hand.smtx
 "$mcrun" matrix-info hand.smtx --vec 2 --json >hand.json

@@ -55,7 +55,7 @@ cp packed/kernel.ptx spmm_l8r4
 expect 0 '' "$mcrun" spmm spmm_l8r4 m.smtx --n 8 --device sim --out spmm_l8r4
 
 check 'a spec from standard input' sh -c 'cat "$1" | "$2" spmm - m.smtx --n 8 --device sim | grep -q exact' sh "$spec" "$mcrun"
-expect 2 '--output wants a value, FILE.smtx' "$mcrun" matrix-gen --rows 4 -o
+expect 2 '--output wants a value, FILE' "$mcrun" matrix-gen --rows 4 -o
 # error TEXT COMMAND...: the command must fail, and say TEXT as JSON.
 error() {
     local text=$1
@@ -68,7 +68,7 @@ error 'spmm: wants SPEC... MATRIX' "$mcrun" spmm --json
 error '--wrong: unknown or ambiguous option (mcrun devices --help lists them)' "$mcrun" devices --json --wrong
 error "$(printf 's.lua:1: tile_m: unknown field: a thread block has vec * warps / split rows of C: set warps and split\ns.lua:2: warps: 5 is not one of 1, 2, 3, 4, 7, 8, 11, 15, 16')" \
     "$mcrun" plan s.lua m.smtx --json
-error 'x?y: a matrix must be a .smtx, .mtx, .npy or .safetensors file' "$mcrun" matrix-info --json "$(printf 'x\377y')"
+error 'x?y: a matrix must be a .smtx, .mtx, .npy or .safetensors file (a .smtx or .mtx perhaps compressed, .gz)' "$mcrun" matrix-info --json "$(printf 'x\377y')"
 "$mcrun" spmm "$spec" m.smtx --n 8 --device sim:limit=9 --json >limit.json 2>/dev/null
 check 'a fault is not the verdict alone' test "$("$json_get" limit.json verdict)" = failed
 expect 2 '--json=1: this option takes no value' "$mcrun" devices --json=1
@@ -109,6 +109,20 @@ expect 2 '--cols is missing' "$mcrun" matrix-gen --rows 4 --sparsity 0
 expect 2 '--sparsity is missing' "$mcrun" matrix-gen --rows 4 --cols 4
 expect 2 '--cv goes with --law realistic' "$mcrun" matrix-gen --rows 4 --cols 4 --sparsity 0 --cv 0.2
 expect 2 '--band goes with --law band' "$mcrun" matrix-gen --rows 4 --cols 4 --sparsity 0 --band 2
+expect 2 '--degree goes with --law power, bipartite, heavy' "$mcrun" matrix-gen --rows 4 --cols 4 --sparsity 0 --degree 2
+expect 2 '--sparsity goes with --law uniform, realistic, band, blocks' "$mcrun" matrix-gen --law 2:4 --rows 4 --cols 4 --sparsity 0
+expect 2 '--rows goes with --law uniform, realistic, band, 2:4,' "$mcrun" matrix-gen --law mesh --grid 4x4 --rows 16
+expect 2 '--degree is missing' "$mcrun" matrix-gen --law power --rows 4 --cols 4
+expect 2 '--grid is missing' "$mcrun" matrix-gen --law mesh
+expect 2 '--law band wants either --sparsity or --fill' "$mcrun" matrix-gen --law band --rows 4 --cols 4
+expect 2 '--law band wants either --sparsity or --fill' "$mcrun" matrix-gen --law band --rows 4 --cols 4 --fill 0.5 --sparsity 0.5
+for grid in 4 4x 4x0 x4 4x4x4x4 4x4y 4X4 4x99999999999999999999 ''; do
+    expect 2 "--grid $grid: two or three sizes from 1 on, such as 100x80x60" "$mcrun" matrix-gen --law mesh --grid "$grid"
+done
+expect 2 '--block 3x3x3: two sizes from 1 on' "$mcrun" matrix-gen --law blocks --rows 4 --cols 4 --sparsity 0 --block 3x3x3
+expect 2 'must be 0 to 2, half of the 4 columns' "$mcrun" matrix-gen --law power --rows 4 --cols 4 --degree 3
+expect 2 '--output m.mtx.gz: it is written as text' "$mcrun" matrix-gen --law mesh --grid 4x4 -o m.mtx.gz
+expect 2 'at most 2147483647 unknowns' "$mcrun" matrix-gen --law mesh --grid 99999x99999
 
 # Specs and settings: exit 2, files that cannot be read: exit 1
 expect 2 'vec' "$mcrun" spmm "$spec" m.smtx --vec 7 --device sim

@@ -1,6 +1,6 @@
 /* The generator: the same matrix everywhere (literal checksums), well-formed, and of the asked statistics. */
 #include <math.h>
-#include "scratch.h"
+#include "csr_checks.h"
 
 static const struct {
     mc_pattern pattern;
@@ -14,11 +14,6 @@ static const struct {
     {{10, 10, 0, MC_PATTERN_UNIFORM, 0, 1}, 0x4ee294ecd2ab9f6bu},
 };
 
-static uint64_t csr_checksum(const mc_csr *csr) {
-    uint64_t hash = checksum(0, csr->row_ptr, (size_t)(csr->rows + 1) * sizeof *csr->row_ptr);
-    return checksum(hash, csr->col_idx, (size_t)csr->nnz * sizeof *csr->col_idx);
-}
-
 static void test_checksums(mc_diag *diag) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mc_csr csr;
@@ -27,15 +22,6 @@ static void test_checksums(mc_diag *diag) {
               (unsigned long long)csr_checksum(&csr));
         mc_csr_free(&csr);
     }
-}
-
-static bool well_formed(const mc_csr *csr) {
-    bool good = csr->row_ptr[0] == 0 && csr->row_ptr[csr->rows] == csr->nnz;
-    for (int64_t row = 0; row < csr->rows; row++)
-        for (int64_t i = csr->row_ptr[row]; i < csr->row_ptr[row + 1]; i++)
-            good = good && csr->col_idx[i] >= 0 && csr->col_idx[i] < csr->cols &&
-                   (i == csr->row_ptr[row] || csr->col_idx[i] > csr->col_idx[i - 1]);
-    return good;
 }
 
 static double row_cv(const mc_csr *csr) {
@@ -98,7 +84,7 @@ static int64_t kept_in(const mc_csr *csr, int64_t row, int64_t first, int64_t en
 /* The band is whole, and cut off at the ends; what is outside of it is spread evenly over both sides. */
 static void test_band(mc_diag *diag) {
     enum { LENGTH = 4096, VEC = 8, BLOCKS = LENGTH / VEC, BAND = 256, HALF = BAND / 2 };
-    const mc_banded p = {BLOCKS, LENGTH, .9, BAND, 5};
+    const mc_banded p = {BLOCKS, LENGTH, .9, BAND, 5, 0};
     mc_csr csr;
     int64_t left = 0, right = 0;
     expect_ok("generate", mc_csr_generate_banded(&p, &csr, diag), diag);
@@ -112,6 +98,21 @@ static void test_band(mc_diag *diag) {
     }
     CHECK(fabs((double)left / (double)right - 1) < .03, "%lld and %lld", (long long)left, (long long)right);
     CHECK(fabs(1 - (double)csr.nnz / LENGTH / BLOCKS - .9) < .001, "%lld", (long long)csr.nnz);
+    mc_csr_free(&csr);
+}
+
+/* Of the band a part, and nothing else. */
+static void test_band_fill(mc_diag *diag) {
+    enum { ROWS = 3000, BAND = 40, HALF = BAND / 2 };
+    const mc_banded p = {ROWS, ROWS, NAN, BAND, 5, .3};
+    mc_csr csr;
+    int64_t inside = 0;
+    expect_ok("generate", mc_csr_generate_banded(&p, &csr, diag), diag);
+    for (int64_t row = 0; row < ROWS; row++)
+        inside += kept_in(&csr, row, row > HALF ? row - HALF : 0, row + HALF < ROWS ? row + HALF : ROWS);
+    CHECK(well_formed(&csr) && inside == csr.nnz, "%lld of %lld", (long long)inside, (long long)csr.nnz);
+    CHECK(fabs((double)csr.nnz / ROWS / BAND - .3) < .005, "%lld", (long long)csr.nnz);
+    CHECK(csr_checksum(&csr) == 0x81747589b351dc42u, "0x%016llx", (unsigned long long)csr_checksum(&csr));
     mc_csr_free(&csr);
 }
 
@@ -159,9 +160,9 @@ static void test_band_limits(mc_diag *diag) {
     static const struct {
         mc_banded pattern;
         int64_t nnz;
-    } limits[] = {{{50, 70, 0, 8, 1}, 3500}, {{50, 70, 1, 0, 1}, 0}, {{50, 70, 0, 70, 1}, 3500},
-                  {{0, 70, .5, 8, 1}, 0},    {{50, 0, .5, 0, 1}, 0}, {{4, 32, .75, 8, 1}, 32},
-                  {{1, 64, .75, 16, 1}, 16}, {{3, 64, 0, 1, 1}, 192}};
+    } limits[] = {{{50, 70, 0, 8, 1, 0}, 3500}, {{50, 70, 1, 0, 1, 0}, 0},  {{50, 70, 0, 70, 1, 0}, 3500},
+                  {{0, 70, .5, 8, 1, 0}, 0},    {{50, 0, .5, 0, 1, 0}, 0},  {{4, 32, .75, 8, 1, 0}, 32},
+                  {{1, 64, .75, 16, 1, 0}, 16}, {{3, 64, 0, 1, 1, 0}, 192}, {{3, 64, NAN, 16, 1, 1}, 48}};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         mc_csr csr;
         expect_ok("generate", mc_csr_generate_banded(&limits[i].pattern, &csr, diag), diag);
@@ -214,11 +215,13 @@ static void test_band_refused(mc_diag *diag) {
     static const struct {
         mc_banded pattern;
         const char *message;
-    } refused[] = {{{5, 5, .5, -1, 1}, "a band of -1 columns: must be 0 to the 5 there are"},
-                   {{5, 5, .5, 6, 1}, "a band of 6 columns"},
-                   {{5, -1, .5, 0, 1}, "a pattern of 5 x -1"},
-                   {{5, 5, NAN, 0, 1}, "sparsity is nan"},
-                   {{4, 32, .9, 8, 1}, "sparsity is 0.9: a band of 8 columns leaves 0.75 at most"}};
+    } refused[] = {{{5, 5, .5, -1, 1, 0}, "a band of -1 columns: must be 0 to the 5 there are"},
+                   {{5, 5, .5, 6, 1, 0}, "a band of 6 columns"},
+                   {{5, -1, .5, 0, 1, 0}, "a pattern of 5 x -1"},
+                   {{5, 5, NAN, 0, 1, 0}, "sparsity is nan"},
+                   {{5, 5, 0, 2, 1, 1.5}, "the fill is 1.5, must be 0 to 1"},
+                   {{5, 5, 0, 2, 1, NAN}, "the fill is nan"},
+                   {{4, 32, .9, 8, 1, 0}, "sparsity is 0.9: a band of 8 columns leaves 0.75 at most"}};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         mc_csr csr;
         mc_status status = mc_csr_generate_banded(&refused[i].pattern, &csr, diag);
@@ -231,6 +234,7 @@ int main(void) {
     test_checksums(diag);
     test_statistics(diag);
     test_band(diag);
+    test_band_fill(diag);
     test_groups(diag);
     test_band_limits(diag);
     test_band_refused(diag);
