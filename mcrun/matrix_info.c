@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include "matrix/row_panels.h"
 #include "problem.h"
 
 enum { INFO_STRIDE = 32 };            /* the least stride of the strided format */
@@ -26,10 +27,28 @@ typedef struct row_lengths {
     double mean, cv;
 } row_lengths;
 
+/* Where vectors of several rows were asked for. */
 typedef struct vector_info {
     int64_t vectors, slots; /* slots: vectors with the padding to whole strides */
     double fill;
 } vector_info;
+
+/* Panels as FlashSparse and others cut them, and tiles of HRPB; the first one is cuTeSpMM's. */
+static const int panel_rows[] = {8, 16}, tile_rows[] = {16, 32, 64};
+enum { PANELS = sizeof panel_rows / sizeof panel_rows[0], TILES = sizeof tile_rows / sizeof tile_rows[0] };
+static const char *const synergies[] = {[HRPB_LOW] = "low", [HRPB_MEDIUM] = "medium", [HRPB_HIGH] = "high"};
+
+/* All that is told of a matrix. */
+typedef struct matrix_info {
+    const mc_csr *csr;
+    mc_blocks blocks;
+    row_lengths rows;
+    int vec; /* 0: nothing is told of vectors */
+    bool dilated;
+    vector_info vectors;
+    row_panel_facts panels[PANELS];
+    hrpb_facts tiles[TILES];
+} matrix_info;
 
 static row_lengths measure_rows(const mc_csr *csr) {
     row_lengths lengths = {.min = csr->rows > 0 ? INT64_MAX : 0};
@@ -71,18 +90,49 @@ static double padding_of(const vector_info *info) {
     return info->slots > 0 ? 1 - (double)info->vectors / (double)info->slots : 0;
 }
 
-static void print_info(const mc_csr *csr, const mc_blocks *blocks, const row_lengths *rows, int vec,
-                       const vector_info *vectors) {
-    printf("shape        %" PRId64 " x %" PRId64 "\n", csr->rows, csr->cols);
-    printf("nonzeros     %" PRId64 ", sparsity %.4f\n", csr->nnz, sparsity_of(csr));
-    printf("row length   %" PRId64 " to %" PRId64 ", mean %.2f, cv %.3f, %" PRId64 " rows empty\n", rows->min,
-           rows->max, rows->mean, rows->cv, rows->empty);
-    if (csr->summed > 0)
-        printf("summed       %" PRId64 " entries added to others in their place\n", csr->summed);
-    if (blocks->rows > 0)
-        printf("blocks       %" PRId64 " x %" PRId64 " of a BSR\n", blocks->rows, blocks->cols);
-    if (vec == 0) return;
-    printf("vectors      %" PRId64 " of %d x 1, fill %.4f\n", vectors->vectors, vec, vectors->fill);
+static mc_status measure_panels(matrix_info *info, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (int i = 0; status == MC_OK && i < PANELS; i++)
+        status = row_panel_facts_of(info->csr, panel_rows[i], &info->panels[i], diag);
+    for (int i = 0; status == MC_OK && i < TILES; i++)
+        status = hrpb_facts_of(info->csr, tile_rows[i], &info->tiles[i], diag);
+    return status;
+}
+
+static mc_status measure(matrix_info *info, mc_diag *diag) {
+    info->rows = measure_rows(info->csr);
+    mc_status status = measure_panels(info, diag);
+    if (status != MC_OK || info->vec == 0) return status;
+    return measure_vectors(info->csr, info->vec, info->dilated, &info->vectors, diag);
+}
+
+/* Blocks of the fullest panel for each that panels have on average: num_loads of equation 6. */
+static double load_of(const hrpb_facts *hrpb) {
+    return hrpb->blocks > 0 ? (double)hrpb->most_blocks * (double)hrpb->panels / (double)hrpb->blocks : 0;
+}
+
+/* -- As text */
+
+static void print_panels(const matrix_info *info) {
+    for (int i = 0; i < PANELS; i++)
+        printf("%s of %2d  %" PRId64 " with %" PRId64 " columns, at most %" PRId64
+               " in one; %.2f nonzeros a column\n",
+               i == 0 ? "panels" : "      ", panel_rows[i], info->panels[i].panels, info->panels[i].columns,
+               info->panels[i].most_columns, info->panels[i].reuse);
+    const hrpb_facts *hrpb = info->tiles;
+    printf("HRPB         %" PRId64 " bricks of 16 x 4, alpha %.4f, OI %.1f, synergy %s\n", hrpb->bricks,
+           hrpb->alpha, hrpb->intensity, synergies[hrpb->synergy]);
+    printf("             %" PRId64 " blocks of 16 columns, the fullest panel has %" PRId64
+           ", %.2f of the mean\n",
+           hrpb->blocks, hrpb->most_blocks, load_of(hrpb));
+    for (int i = 1; i < TILES; i++)
+        printf("             panels of %d rows: alpha %.4f, beta %.3f, OI %.1f\n", tile_rows[i],
+               info->tiles[i].alpha, info->tiles[i].beta, info->tiles[i].intensity);
+}
+
+static void print_vectors(const matrix_info *info) {
+    const vector_info *vectors = &info->vectors;
+    printf("vectors      %" PRId64 " of %d x 1, fill %.4f\n", vectors->vectors, info->vec, vectors->fill);
     if (vectors->fill < nearly_full)
         printf("             not vector-sparse: %.1f values stand there for each nonzero\n",
                1 / vectors->fill);
@@ -90,22 +140,72 @@ static void print_info(const mc_csr *csr, const mc_blocks *blocks, const row_len
            INFO_STRIDE);
 }
 
-static mc_status print_info_json(const mc_csr *csr, const mc_blocks *blocks, const row_lengths *rows, int vec,
-                                 bool dilate, const vector_info *vectors, mc_diag *diag) {
+static void print_info(const matrix_info *info) {
+    const mc_csr *csr = info->csr;
+    const row_lengths *rows = &info->rows;
+    printf("shape        %" PRId64 " x %" PRId64 "\n", csr->rows, csr->cols);
+    printf("nonzeros     %" PRId64 ", sparsity %.4f\n", csr->nnz, sparsity_of(csr));
+    printf("row length   %" PRId64 " to %" PRId64 ", mean %.2f, cv %.3f, %" PRId64 " rows empty\n", rows->min,
+           rows->max, rows->mean, rows->cv, rows->empty);
+    if (csr->summed > 0)
+        printf("summed       %" PRId64 " entries added to others in their place\n", csr->summed);
+    if (info->blocks.rows > 0)
+        printf("blocks       %" PRId64 " x %" PRId64 " of a BSR\n", info->blocks.rows, info->blocks.cols);
+    if (info->vec > 0) print_vectors(info);
+    print_panels(info);
+}
+
+/* -- As JSON */
+
+static json_t *panels_json(const matrix_info *info) {
+    json_t *list = json_array();
+    for (int i = 0; i < PANELS; i++) {
+        const row_panel_facts *p = &info->panels[i];
+        json_array_append_new(list,
+                              json_pack("{s:i, s:I, s:I, s:I, s:f}", "rows", panel_rows[i], "panels",
+                                        (json_int_t)p->panels, "columns", (json_int_t)p->columns,
+                                        "most_columns", (json_int_t)p->most_columns, "reuse", p->reuse));
+    }
+    return list;
+}
+
+static json_t *tiles_json(const matrix_info *info) {
+    json_t *list = json_array();
+    for (int i = 0; i < TILES; i++) {
+        const hrpb_facts *h = &info->tiles[i];
+        json_array_append_new(list, json_pack("{s:i, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:s}", "rows",
+                                              tile_rows[i], "bricks", (json_int_t)h->bricks, "brick_columns",
+                                              (json_int_t)h->brick_columns, "blocks", (json_int_t)h->blocks,
+                                              "most_blocks", (json_int_t)h->most_blocks, "load", load_of(h),
+                                              "alpha", h->alpha, "beta", h->beta, "intensity", h->intensity,
+                                              "synergy", synergies[h->synergy]));
+    }
+    return list;
+}
+
+static json_t *vectors_json(const matrix_info *info) {
+    const vector_info *vectors = &info->vectors;
+    return json_pack("{s:i, s:I, s:f, s:I, s:f}", "vec", info->vec, "vectors", (json_int_t)vectors->vectors,
+                     "fill", vectors->fill, "slots", (json_int_t)vectors->slots, "padding",
+                     padding_of(vectors));
+}
+
+static mc_status print_info_json(const matrix_info *info, mc_diag *diag) {
+    const mc_csr *csr = info->csr;
+    const row_lengths *rows = &info->rows;
     json_t *json =
         json_pack("{s:I, s:I, s:I, s:f, s:{s:I, s:f, s:I, s:f, s:I}}", "rows", (json_int_t)csr->rows, "cols",
                   (json_int_t)csr->cols, "nonzeros", (json_int_t)csr->nnz, "sparsity", sparsity_of(csr),
                   "row_length", "min", (json_int_t)rows->min, "mean", rows->mean, "max",
                   (json_int_t)rows->max, "cv", rows->cv, "empty", (json_int_t)rows->empty);
-    json_t *vector_json =
-        json_pack("{s:i, s:I, s:f, s:I, s:f}", "vec", vec, "vectors", (json_int_t)vectors->vectors, "fill",
-                  vectors->fill, "slots", (json_int_t)vectors->slots, "padding", padding_of(vectors));
-    if (blocks->rows > 0)
-        json_object_set_new(
-            json, "blocks",
-            json_pack("{s:I, s:I}", "rows", (json_int_t)blocks->rows, "cols", (json_int_t)blocks->cols));
-    if (vec == 0) json_decref(vector_json);
-    else json_object_set_new(json, dilate ? "dilated" : "union", vector_json);
+    json_object_set_new(json, "summed", json_integer((json_int_t)csr->summed));
+    if (info->blocks.rows > 0)
+        json_object_set_new(json, "blocks",
+                            json_pack("{s:I, s:I}", "rows", (json_int_t)info->blocks.rows, "cols",
+                                      (json_int_t)info->blocks.cols));
+    if (info->vec > 0) json_object_set_new(json, info->dilated ? "dilated" : "union", vectors_json(info));
+    json_object_set_new(json, "panels", panels_json(info));
+    json_object_set_new(json, "hrpb", tiles_json(info));
     return cmd_print_json(json, diag);
 }
 
@@ -117,26 +217,20 @@ static int info_run(int argc, char **argv) {
     if (options.dilate && options.vec == 0) return cmd_usage("matrix-info: --dilate goes with --vec");
     mc_diag *diag = mc_diag_create();
     mc_csr csr;
-    vector_info vectors = {0};
-    mc_blocks blocks;
-    mc_status status = problem_read_pattern(operands[0], &csr, &blocks, diag);
-    if (status == MC_OK && options.dilate && blocks.rows > 0)
+    matrix_info info = {.csr = &csr, .vec = (int)options.vec, .dilated = options.dilate};
+    mc_status status = problem_read_pattern(operands[0], &csr, &info.blocks, diag);
+    if (status == MC_OK && options.dilate && info.blocks.rows > 0)
         status = mc_fail(diag, MC_USAGE, "--dilate: %s holds blocks", operands[0]);
-    if (status == MC_OK && options.vec > 0)
-        status = measure_vectors(&csr, (int)options.vec, options.dilate, &vectors, diag);
-    if (status == MC_OK) {
-        row_lengths rows = measure_rows(&csr);
-        if (options.json)
-            status = print_info_json(&csr, &blocks, &rows, (int)options.vec, options.dilate, &vectors, diag);
-        else print_info(&csr, &blocks, &rows, (int)options.vec, &vectors);
-    }
+    if (status == MC_OK) status = measure(&info, diag);
+    if (status == MC_OK && options.json) status = print_info_json(&info, diag);
+    else if (status == MC_OK) print_info(&info);
     mc_csr_free(&csr);
     return cmd_finish(status, diag);
 }
 
 const cmd cmd_matrix_info = {"matrix-info",
                              "MATRIX",
-                             "tells a sparsity pattern's size, row lengths and vectors",
+                             "tells a sparsity pattern's size, row lengths, vectors and row panels",
                              1,
                              {{info_table, sizeof info_table / sizeof info_table[0]}},
                              info_run};

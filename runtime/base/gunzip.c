@@ -66,7 +66,6 @@ static mc_status take_member(gunzipping *g) {
         mc_status status = g->size == g->room ? grow(g) : MC_OK;
         if (status != MC_OK) return status;
         result = inflate_some(g);
-        if (result == Z_BUF_ERROR && g->size == g->room) result = Z_OK; /* it only wants room */
     }
     return result == Z_STREAM_END ? MC_OK : refuse(g, result);
 }

@@ -62,7 +62,26 @@ union.vectors 5
 union.fill 0.6000
 union.slots 64
 union.padding 0.9219
+summed 0
+panels.0.rows 8
+panels.0.columns 4
+panels.1.rows 16
+panels.1.panels 1
+panels.1.most_columns 4
+panels.1.reuse 1.5000
+hrpb.0.rows 16
+hrpb.0.bricks 1
+hrpb.0.alpha 0.0938
+hrpb.0.intensity 48.0000
+hrpb.0.load 1.0000
+hrpb.0.synergy low
+hrpb.2.rows 64
+hrpb.2.beta 1.0000
 END
+expect 0 'panels of  8  1 with 4 columns, at most 4 in one; 1.50 nonzeros a column' "$mcrun" matrix-info hand.smtx
+expect 0 'HRPB         1 bricks of 16 x 4, alpha 0.0938, OI 48.0, synergy low' "$mcrun" matrix-info hand.smtx
+"$mcrun" matrix-gen --law mesh --grid 6x6x6 --dof 3 -o beam.smtx
+expect 0 'OI 207.1, synergy high' "$mcrun" matrix-info beam.smtx
 # Each nonzero a vector, as mcrun spmm reads the file; and what a dense array has of vectors
 expect 0 'vectors      6 of 2 x 1, fill 1.0000' "$mcrun" matrix-info hand.smtx --vec 2 --dilate
 expect 2 'matrix-info: --dilate goes with --vec' "$mcrun" matrix-info hand.smtx --dilate
@@ -76,6 +95,7 @@ expect 0 'vectors      5 of 2 x 1, fill 0.6000' "$mcrun" matrix-info hand.smtx -
 check 'no vectors without --vec' test "$("$json_get" plain.json union)" = 'no such value'
 printf '0, 0, 0\n0\n\n' >empty.smtx
 expect 0 'shape        0 x 0' "$mcrun" matrix-info empty.smtx --vec 8
+expect 0 '0 blocks of 16 columns, the fullest panel has 0, 0.00 of the mean' "$mcrun" matrix-info empty.smtx
 
 # One matrix in five ways: symmetric and compressed, with entries to add up, or all of it told; as arrays
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n%% c\n3 3 4\n1 1 0.5\n3 1 -2\n3 1 -1\n3 2 8\n' | gzip -n >half.mtx.gz
