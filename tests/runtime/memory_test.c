@@ -1,33 +1,15 @@
 /* Every allocation of every operation fails once, in turn: MC_NOMEM, a message, no leak (ASan tells), no
-   crash. The linker's --wrap puts the functions below between the library and libc. Then sizes that no
-   machine has. */
+   crash. Then sizes that no machine has. */
 #include <sys/stat.h>
+#include "failing_memory.h"
 #include "matrix/bsr.h"
 #include "matrix/calibrate.h"
+#include "matrix/row_panels.h"
 #include "matrix/prune.h"
 #include "matrix/slide24.h"
 #include "matrix/sparse24_layout.h"
+#include "matrix/unstructured.h"
 #include "scratch.h"
-
-static long failing_after = -1; /* allocations to go; -1: none fails */
-
-static bool allocation_fails(void) { return failing_after >= 0 && failing_after-- == 0; }
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size) { return allocation_fails() ? NULL : __real_malloc(size); }
-void *__wrap_calloc(size_t count, size_t size) {
-    return allocation_fails() ? NULL : __real_calloc(count, size);
-}
-void *__wrap_realloc(void *old, size_t size) { return allocation_fails() ? NULL : __real_realloc(old, size); }
-
-/* ASan refuses huge sizes by aborting, unless told so. */
-MC_API const char *__asan_default_options(void);
-const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
 /* -- The operations, on inputs made before */
 
@@ -41,11 +23,14 @@ static const mc_srbcrs stride_16 = {.k = 16, .piece_bits = 8};
 static const mc_sampled_tiles tiles = {.tile_n = 32, .order = MC_ORDER_SRBCRS16};
 static const mc_sampled items = {.groups = 2, .window = 32, .order = MC_ORDER_SRBCRS16, .values = true};
 
+/* Frees what was made, if it was. */
+static mc_status drop(mc_status status, mc_csr *made) {
+    mc_csr_free(made);
+    return status;
+}
 static mc_status read_csr(const char *name) {
     mc_csr out;
-    mc_status status = mc_csr_read(scratch_path(name), &out, NULL);
-    mc_csr_free(&out);
-    return status;
+    return drop(mc_csr_read(scratch_path(name), &out, NULL), &out);
 }
 static mc_status make_smtx(void) { return read_csr("a.smtx"); }
 static mc_status make_mtx(void) { return read_csr("a.mtx"); }
@@ -58,10 +43,7 @@ static mc_status make_npy(void) {
 }
 static mc_status make_pattern(mc_pattern_law law) {
     mc_csr out;
-    mc_pattern wanted = {40, 100, .5, law, .3, 1};
-    mc_status status = mc_csr_generate(&wanted, &out, NULL);
-    mc_csr_free(&out);
-    return status;
+    return drop(mc_csr_generate(&(mc_pattern){40, 100, .5, law, .3, 1}, &out, NULL), &out);
 }
 static mc_status make_uniform(void) { return make_pattern(MC_PATTERN_UNIFORM); }
 static mc_status make_realistic(void) { return make_pattern(MC_PATTERN_REALISTIC); }
@@ -329,6 +311,20 @@ static mc_status make_sparse24(void) {
     return status;
 }
 
+static mc_status make_power(void) {
+    mc_csr out;
+    const mc_power_law law = {40, 100, 9, 2.5, MC_ROWS_POWER, 1};
+    return drop(mc_csr_generate_power(&law, &out, NULL), &out);
+}
+static mc_status make_heavy(void) {
+    mc_csr out;
+    return drop(mc_csr_generate_heavy(&(mc_heavy_row){40, 100, 2, 1}, &out, NULL), &out);
+}
+static mc_status make_panels(void) {
+    hrpb_facts facts;
+    return hrpb_facts_of(&pattern, 16, &facts, NULL);
+}
+
 /* LEAST: allocations that the operation makes at least, so that the wrapping is known to work. */
 static const struct {
     const char *name;
@@ -340,6 +336,9 @@ static const struct {
     {"gzip", make_gzip, 5},
     {"npy", make_npy, 2},
     {"uniform", make_uniform, 4},
+    {"power", make_power, 8},
+    {"heavy", make_heavy, 4},
+    {"panels", make_panels, 3},
     {"realistic", make_realistic, 6},
     {"dilate", make_dilated, 3},
     {"union", make_union, 5},
