@@ -144,7 +144,9 @@ static void print_info(const matrix_info *info) {
     const mc_csr *csr = info->csr;
     const row_lengths *rows = &info->rows;
     printf("shape        %" PRId64 " x %" PRId64 "\n", csr->rows, csr->cols);
-    printf("nonzeros     %" PRId64 ", sparsity %.4f\n", csr->nnz, sparsity_of(csr));
+    const double sparsity = sparsity_of(csr);
+    printf("nonzeros     %" PRId64 ", sparsity %.*f\n", csr->nnz, sparsity > .9999 && sparsity < 1 ? 8 : 4,
+           sparsity);
     printf("row length   %" PRId64 " to %" PRId64 ", mean %.2f, cv %.3f, %" PRId64 " rows empty\n", rows->min,
            rows->max, rows->mean, rows->cv, rows->empty);
     if (csr->summed > 0)

@@ -80,6 +80,8 @@ hrpb.2.beta 1.0000
 END
 expect 0 'panels of  8  1 with 4 columns, at most 4 in one; 1.50 nonzeros a column' "$mcrun" matrix-info hand.smtx
 expect 0 'HRPB         1 bricks of 16 x 4, alpha 0.0938, OI 48.0, synergy low' "$mcrun" matrix-info hand.smtx
+"$mcrun" matrix-gen --law heavy --rows 1000 --cols 900000 --degree 1 -o thin.smtx
+expect 0 'nonzeros     1998, sparsity 0.99999778' "$mcrun" matrix-info thin.smtx
 "$mcrun" matrix-gen --law mesh --grid 6x6x6 --dof 3 -o beam.smtx
 expect 0 'OI 207.1, synergy high' "$mcrun" matrix-info beam.smtx
 # Each nonzero a vector, as mcrun spmm reads the file; and what a dense array has of vectors

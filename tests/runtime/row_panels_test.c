@@ -136,8 +136,8 @@ static void test_by_hand(mc_diag *diag) {
     expect_ok("hrpb", hrpb_facts_of(&csr, 16, &hrpb, diag), diag);
     CHECK(hrpb.bricks == 2 && hrpb.blocks == 2 && hrpb.alpha == 9 / 128. && hrpb.beta == 1, "16 rows");
     CHECK(fabs(hrpb.intensity - 36) < 1e-12 && hrpb.synergy == HRPB_LOW, "%g", hrpb.intensity);
-    /* Of both panels together columns 0, 1, 2, 5 and 7, 9: both bricks of the first four have nonzeros, and of
-       the others both as well. */
+    /* Both panels together have columns 0, 1, 2, 5 and 7, 9: of the first four both bricks have nonzeros, and
+       of the others, too. */
     expect_ok("hrpb", hrpb_facts_of(&csr, 32, &hrpb, diag), diag);
     CHECK(hrpb.bricks == 4 && hrpb.brick_columns == 2 && hrpb.blocks == 1 && hrpb.beta == 2, "32 rows");
     CHECK(fabs(hrpb.intensity - 1024 * (9 / 256.) * 2 / 3) < 1e-12, "%g", hrpb.intensity);
