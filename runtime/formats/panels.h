@@ -4,8 +4,8 @@
 
 #include "formats/stride.h"
 
-/* The rows of a panel joined: a matrix whose row blocks are panels, and whose vectors are columns in which any
-   row of the panel has something. */
+/* The rows of a panel joined: a matrix whose row blocks are panels, and whose vectors are columns in which
+   any row of the panel has something. */
 typedef struct panel_matrix {
     mc_vsparse joined;
     int32_t *element; /* [joined.vectors][rows]: the number of the nonzero there; -1: there is none */
