@@ -10,7 +10,8 @@ vec = 1                         -- A has single nonzeros
 
 panel  = {8, 16}                -- rows of A that a warp multiplies together
 tile_n = 32                     -- columns of C a thread block
-warps  = {4, 8}                 -- warps of a thread block
-share  = {2, 1, 4}              -- strides of 32 columns that a warp takes of a panel, before others share it
+warps  = {4, 8, 2}              -- warps of a thread block
+values = {"nonzeros", "slots"}  -- which values are packed: those that are there, or one for each row of a panel
+share  = {4, 2, 8}              -- strides of 32 columns that a warp takes of a panel, before others share it
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...

@@ -96,6 +96,7 @@ typedef struct mc_panels {
     int rows;         /* of a panel: 8 or 16 */
     int warps;        /* of a thread block: 1, 2, 4 or 8 */
     int share;        /* strides that a warp takes of a panel, before others share it */
+    bool nonzeros;    /* values have no zeros for rows without something in a column */
     mc_coding coding; /* of integers mc_digits */
 } mc_panels;
 /*   items    s32[items * 4]              what each warp of the grid does, in whole thread blocks. First come
@@ -103,6 +104,11 @@ typedef struct mc_panels {
                                           as there are), of 4, of 2 and of 1, each kind in ascending order
      col_idx  s32[strides * 32]           column of each slot, -1 for padding
      values   s8 [strides * 32 * rows]    as strided-bcrs has them, 0 where a row has nothing in the column
+   NONZEROS, of values that are one piece:
+     masks    s32[strides][rows][2]       bit s: the row has something in slot s; and the number of the first
+                                          of these values
+     values   s8 [nonzeros * bytes]       stride by stride, row by row, slot by slot; nonzeros is rounded up
+                                          to a multiple of 32
    The matrix has vec = 1. MC_CANNOT as for strided-bcrs, and for 2^31 nonzeros or more. */
 MC_API mc_status mc_panels_pack(const mc_vsparse *a, const mc_panels *form, mc_packed *packed, mc_diag *diag);
 MC_API mc_status mc_panels_pack_values(const mc_vsparse *a, const mc_panels *form, mc_packed *packed,

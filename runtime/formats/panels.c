@@ -10,7 +10,8 @@
 
 extern const packed_format format_panels;
 
-enum { MOST_WARPS = 8, ITEMS = 0 /* where the array is */ };
+enum { MOST_WARPS = 8 };
+enum { ITEMS, COLUMNS /* where the arrays are */ };
 
 /* -- Who takes what ----------------------------------------------------------------------------------- */
 
@@ -146,6 +147,14 @@ static mc_status make_layout(mc_type type, const mc_panels *form, stride_layout 
     return status;
 }
 
+/* Masks and nonzeros take the place of values, which lie behind the columns. */
+static mc_status leave_zeros_out(const mc_vsparse *a, const stride_layout *layout, const panel_matrix *m,
+                                 mc_packed *packed, mc_diag *diag) {
+    const int64_t strides = packed->arrays[COLUMNS].count / MC_GROUP_SLOTS;
+    free(packed->arrays[--packed->array_count].data);
+    return panels_make_nonzeros(m, &layout->code, a->vectors, strides, packed, diag);
+}
+
 mc_status mc_panels_pack(const mc_vsparse *a, const mc_panels *form, mc_packed *packed, mc_diag *diag) {
     stride_layout layout = {.vec = 0};
     panel_matrix m;
@@ -155,6 +164,7 @@ mc_status mc_panels_pack(const mc_vsparse *a, const mc_panels *form, mc_packed *
     if (status != MC_OK) return status;
     status = stride_pack(&layout, &m.joined, packed, diag);
     if (status == MC_OK) status = make_items(form, &layout, &m.joined, packed, diag);
+    if (status == MC_OK && form->nonzeros) status = leave_zeros_out(a, &layout, &m, packed, diag);
     if (status != MC_OK) mc_packed_free(packed);
     panels_free(&m);
     return status;
@@ -167,7 +177,8 @@ mc_status mc_panels_pack_values(const mc_vsparse *a, const mc_panels *form, mc_p
     mc_status status = mc_panels_pack(a, form, &made, diag);
     if (status != MC_OK) return status;
     mc_packed_array *from = &made.arrays[made.array_count - 1];
-    const mc_packed pattern = {.arrays = {made.arrays[0], made.arrays[1]}, .array_count = 2};
+    mc_packed pattern = made;
+    pattern.array_count--;
     status = packed_check_same(packed, &pattern, "this matrix", diag);
     if (status == MC_OK) status = packed_get(packed, from->name, from->type, from->count, &values, diag);
     if (status == MC_OK) memcpy(values->data, from->data, (size_t)mc_type_size(from->type, from->count));
@@ -212,6 +223,7 @@ static mc_panels form_of(const mc_kernel *kernel) {
     return (mc_panels){.rows = (int)mc_kernel_field(kernel, "panel"),
                        .warps = (int)mc_kernel_field(kernel, "warps"),
                        .share = (int)mc_kernel_field(kernel, "share"),
+                       .nonzeros = mc_kernel_field(kernel, "values") != 0,
                        .coding = code_of_kernel(kernel)};
 }
 
@@ -233,7 +245,8 @@ static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_
     mc_status status = make_layout(a->vectors->type, &form, &layout, diag);
     if (status == MC_OK) status = panels_join(a->vectors, form.rows, &m, diag);
     if (status != MC_OK) return status;
-    status = find_slots(&layout, &m, slots, diag);
+    status = form.nonzeros ? panels_nonzero_slots(&m, &layout.code, a->vectors->vectors, slots, diag)
+                           : find_slots(&layout, &m, slots, diag);
     panels_free(&m);
     return status;
 }
@@ -245,7 +258,7 @@ const packed_format format_panels = {.name = "panels",
                                      .floats = true,
                                      .type = "lhs",
                                      .cols = "k",
-                                     .form = "lhs panel warps share digits",
+                                     .form = "lhs panel warps share values digits",
                                      .pack = pack,
                                      .pack_values = pack_values,
                                      .slots = slots_of};

@@ -27,6 +27,13 @@ static inline int64_t panels_cut(panel_sharing s, int64_t strides, int64_t leaf)
     return strides / leaves * leaf + strides % leaves * leaf / leaves;
 }
 
+/* Adds masks and values of M, without zeros, to PACKED, whose columns have so many STRIDES; the matrix has so
+   many NONZEROS. MC_CANNOT where a value has several pieces. */
+mc_status panels_make_nonzeros(const panel_matrix *m, const value_code *code, int64_t nonzeros,
+                               int64_t strides, mc_packed *packed, mc_diag *diag);
+mc_status panels_nonzero_slots(const panel_matrix *m, const value_code *code, int64_t nonzeros,
+                               packed_slots *slots, mc_diag *diag);
+
 /* Thread blocks that share a panel with others, of kernels with WARPS warps each. */
 int64_t panels_pieces(const mc_packed *packed, int warps);
 

@@ -138,7 +138,8 @@ static void check_items(session *s, const mc_vsparse *a, const mc_panels *form) 
 static mc_panels form_of(const mc_kernel *kernel) {
     return (mc_panels){.rows = (int)mc_kernel_field(kernel, "panel"),
                        .warps = (int)mc_kernel_field(kernel, "warps"),
-                       .share = (int)mc_kernel_field(kernel, "share")};
+                       .share = (int)mc_kernel_field(kernel, "share"),
+                       .nonzeros = mc_kernel_field(kernel, "values") != 0};
 }
 
 static void check_sums(session *s, const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b) {
@@ -200,7 +201,10 @@ static void check_types(session *s, const char *types) {
     int found = sscanf(types, "%15[^:,]:%15[^,]", lhs, rhs);
     if (found < 2) snprintf(rhs, sizeof rhs, "%s", lhs);
     snprintf(out, sizeof out, "%s", strchr("su", lhs[0]) && strchr("su", rhs[0]) ? "s32" : "f32");
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    const bool digits = strncmp(lhs + 1, "16", 3) == 0 && strchr("su", lhs[0]); /* several of them */
+    for (size_t turn = 0; turn < 2 * sizeof forms / sizeof *forms; turn++) {
+        const size_t i = turn / 2;
+        if (digits && turn % 2) continue;
         const bool words = strcmp(rhs, "tf32") == 0, halves = strchr("48", rhs[1]) != NULL;
         const char *tile = words ? "32" : halves && forms[i].wide[0] == '3' ? "64" : forms[i].wide;
         const mc_setting settings[] = {{"lhs", lhs},
@@ -210,6 +214,7 @@ static void check_types(session *s, const char *types) {
                                        {"warps", forms[i].warps},
                                        {"share", forms[i].share},
                                        {"tile_n", tile},
+                                       {"values", turn % 2 ? "nonzeros" : "slots"},
                                        {"arch", s->arch}};
         mc_spec *spec = NULL;
         mc_kernel *kernel = NULL;
@@ -217,7 +222,7 @@ static void check_types(session *s, const char *types) {
             mc_spec_read(s->spec, settings, sizeof settings / sizeof *settings - !s->arch, &spec, s->diag);
         if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, s->diag);
         CHECK(status == MC_OK, "%s: %s", types, mc_diag_text(s->diag));
-        if (status == MC_OK) check_kernel(s, kernel, (int64_t)i);
+        if (status == MC_OK) check_kernel(s, kernel, (int64_t)turn);
         mc_kernel_destroy(kernel);
         mc_spec_destroy(spec);
     }

@@ -34,6 +34,7 @@
     X(tile_read, "tile: a kilobyte of A")                                                                    \
     X(tile_convert, "tile: instructions of a patch's row")                                                   \
     X(tile_store, "tile: instructions of 16 bytes of C for each lane")                                       \
+    X(tile_narrow, "tile: a thousand columns of C, of which a tile stores less than 64 bytes")               \
     X(tile_reach, "tile: in the first pass, latency of a tile")                                              \
     X(tile_join, "tile: in the second pass, the scale of what the first one left")                           \
     X(edge_first, "edge path, scales computed: barriers")                                                    \

@@ -49,6 +49,7 @@ enum {
     F_TOGETHER,
     F_PANEL,
     F_SHARE,
+    F_VALUES,
 };
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STANDARD_SHARE = 2 };

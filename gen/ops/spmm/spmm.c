@@ -27,7 +27,7 @@ static const mc_field fields[] = {
 #include "ops/spmm/integer/fields.def"
 #include "ops/spmm/ring/fields.def"
 };
-SCHEMA_FITS(fields, F_SHARE);
+SCHEMA_FITS(fields, F_VALUES);
 
 static const mc_solver *solver(const int64_t *point) {
     static const mc_solver *const solvers[] = {[SPMM_DIRECT] = &spmm_gather,

@@ -2,7 +2,7 @@
 #include "ops/quantise/model.h"
 #include "ops/quantise/tile/tile.h"
 
-enum { REGISTERS = 40 /* of a thread, beside its patches */, FEW_LANES = 4 };
+enum { REGISTERS = 40 /* of a thread, beside its patches */, FEW_LANES = 4, NARROW = 64 /* bytes */ };
 
 static void work_wide(const quantise_situation *s, double columns, quantise_work *work) {
     const quantise_plan *plan = s->plan;
@@ -41,6 +41,12 @@ static double reach_time(const quantise_situation *s, const quantise_work *secon
     return quantise_time_of(s, &work) + idle;
 }
 
+/* What columns of C cost that come in pieces of less than two sectors. */
+static double narrow_time(const quantise_situation *s, double columns) {
+    bool narrow = s->plan->turned && quantise_out_bytes(s->plan, s->plan->tile) < NARROW;
+    return narrow ? s->batch * s->tiles * ceil(s->n / columns) * columns / 1e3 * s->cost.tile_narrow : 0;
+}
+
 double quantise_tile_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {
     const quantise_plan *plan = data;
     quantise_situation s;
@@ -54,5 +60,5 @@ double quantise_tile_estimate(const void *data, const mc_gpu *gpu, const mc_prob
     work.read = s.batch * s.m * s.n * plan->in_bits / 8 / (1 << 20);
     double first = plan->reaches ? reach_time(&s, &work) : 0;
     if (plan->reaches) work.latency += s.cost.tile_join;
-    return first + quantise_time_of(&s, &work);
+    return first + quantise_time_of(&s, &work) + narrow_time(&s, columns);
 }

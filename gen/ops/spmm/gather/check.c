@@ -48,6 +48,11 @@ static void check_panels(const int64_t *point, const gather_plan *plan, mc_compl
         if (point[rows[i].field] != rows[i].wanted) complain(complaints, F_PANEL, "%s", rows[i].why);
     if (plan->base.math.order == SPMM_PAPER && !spmm_is_tall(&plan->base.math))
         complain(complaints, F_PANEL, "panels of 8 rows are multiplied in swapped order");
+    if (plan->nonzeros && !plan->prefetch)
+        complain(complaints, F_VALUES, "nonzeros are loaded ahead: prefetch = true");
+    if (plan->nonzeros && spmm_value_rows(&plan->base.math) != plan->base.vec)
+        complain(complaints, F_VALUES, "lhs = \"%s\" has several digits, which go with \"slots\"",
+                 plan->base.math.lhs);
     if (point[F_MMA] == SPMM_INT4) complain(complaints, F_PANEL, "panels have no mma of 4 bits");
 }
 
@@ -58,8 +63,9 @@ void spmm_gather_check(const int64_t *point, const gather_plan *plan, mc_complai
     check_warps(point, plan, complaints);
     spmm_check_gathered(&base->math, use, complaints);
     if (base->panels) check_panels(point, plan, complaints);
-    else if (point[F_SHARE] != STANDARD_SHARE)
+    if (!base->panels && point[F_SHARE] != STANDARD_SHARE)
         complain(complaints, F_SHARE, "there are no panels: leave it out");
+    if (!base->panels && plan->nonzeros) complain(complaints, F_VALUES, "there are no panels: leave it out");
     if (!plan->padding && !plan->shared)
         complain(complaints, F_PADDING, "staging = \"%s\" has no rows to pad: only shared has",
                  base->staging_name);

@@ -9,7 +9,13 @@
 #include <stdio.h>
 
 /* Registers that ptxas 13 takes besides. Without them it spills in order paper for sm_100 and sm_120. */
-enum { PAPER_SPARE = 32, WIDE_SPARE = 16, PANEL_SPARE = 16 /* integers, of 16 rows */ };
+enum {
+    PAPER_SPARE = 32,
+    WIDE_SPARE = 16,
+    PANEL_SPARE = 16,
+    PANEL_LEAN = 24,
+    PANEL_LEAN_WORDS = 40 /* of 32 bits */
+};
 /* And in the output of 128 columns of floats and 16 rows, where these lie by columns and have residuals. */
 enum { COLUMNS_SPARE = 16 };
 
@@ -196,6 +202,15 @@ static bool spares_for_columns(const spmm_plan *plan) {
            plan->output.residual != OUT_NO_ADDEND;
 }
 
+/* Panels are many and their strides few: one more warp in flight is worth more than the registers that ptxas
+   would like to have. Kernels with 16 rows, and those of integers, have none to spare. */
+static int panel_spare(const spmm_plan *plan) {
+    if (!plan->panels) return 0;
+    if (!plan->math.kind->real) return spmm_is_tall(&plan->math) ? PANEL_SPARE : 0;
+    if (spmm_is_tall(&plan->math)) return 0;
+    return plan->math.b_bits == 32 ? -PANEL_LEAN_WORDS : -PANEL_LEAN;
+}
+
 void spmm_gather_emit(const void *data, mc_builder *b) {
     const gather_plan *plan = data;
     spmm_batch batch = spmm_batch_of(&plan->base);
@@ -207,8 +222,7 @@ void spmm_gather_emit(const void *data, mc_builder *b) {
     if (plan->base.batch) batch_begin(b, batch.arrays, batch.count);
     if (plan->base.math.order == SPMM_PAPER && !spmm_is_tall(&plan->base.math)) b->spare += PAPER_SPARE;
     if (plan->base.tile_n > 128) b->spare += WIDE_SPARE;
-    if (plan->base.panels && spmm_is_tall(&plan->base.math) && !plan->base.math.kind->real)
-        b->spare += PANEL_SPARE;
+    b->spare += panel_spare(&plan->base);
     if (plan->base.shared_bytes) shared_array(b, gather_shared_name(plan), plan->base.shared_bytes, 16);
     emit_kernel(&e);
     if (spares_for_columns(&plan->base) && b->spare < COLUMNS_SPARE) b->spare = COLUMNS_SPARE;

@@ -6,6 +6,15 @@
 #include "ops/spmm/gather/gather.h"
 #include "ops/spmm/sums.h"
 
+/* Values of panels without zeros (nonzeros.c). For each 8 rows: the mask of the lane's row in the stride that
+   is loaded, and the number of its first value; the elements of the lane's slots. The rest is scratch, but
+   for `values`, and what finds the lane's bits. */
+typedef struct gather_nonzeros {
+    mc_reg words[2][2], element[2][MC_LANE_SLOTS];
+    mc_reg values, shift, below;
+    mc_reg bits, bit, number, has, at;
+} gather_nonzeros;
+
 /* The strides of A that a warp takes, and the one that is loaded. */
 typedef struct gather_stream {
     mc_reg head, first, last;    /* this warp's head; the row block's strides that are no heads */
@@ -19,6 +28,7 @@ typedef struct gather_stream {
     int indices;                   /* of a lane in a step: 8, or one for each row that it copies */
     mc_reg index_at, value_at;     /* index_lane and value_lane of the stride that is loaded */
     mc_reg index[SPMM_MAX_STEPS * MC_LANE_SLOTS], value[SPMM_MAX_VALUES];
+    gather_nonzeros nonzeros;
 } gather_stream;
 
 /* Of panels: which of the lane's rows A has; the thread block's number; how the item says that warps share
@@ -76,6 +86,16 @@ mc_reg spmm_gather_guard(const gather_emitter *e, int row);
 /* Adds the sums of PATH's columns, from PATH_COL on, of warps that share a panel. A warp that does not finish
    one goes to END. */
 void spmm_gather_emit_join(gather_emitter *e, const gather_path *path, mc_reg path_col, mc_label end);
+
+/* -- nonzeros.c: values of panels without zeros -------------------------------------------------------- */
+
+/* Sets value_lane, to the lane's masks; MASKS and VALUES are the packed arrays. */
+void spmm_gather_declare_nonzeros(gather_emitter *e, mc_reg masks, mc_reg values);
+/* Loads the masks of the stride at value_at, where GUARD holds (none: always), by LOAD. */
+void spmm_gather_load_masks(gather_emitter *e, mc_reg guard, mc_opcode load);
+/* Loads the elements that these say; and, once they are wanted, brings them into VALUE, registers of mma. */
+void spmm_gather_load_elements(gather_emitter *e);
+void spmm_gather_join_elements(gather_emitter *e, const mc_reg *value);
 
 /* -- shared.c: rows of B on their way through shared memory -------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include "parts/columns.h"
 #include "parts/emit.h"
 
+enum { GATHER_MASK_BYTES = 8 /* of panels: a row's mask in a stride, and where its values begin */ };
 enum { GATHER_EDGE_COLUMNS = 32 /* columns of C that the edge path computes at a time: 4 for each lane */ };
 
 /* A kernel has a wide path, for aligned rows and whole tiles, and an edge path for the rest. Eight lanes
@@ -74,6 +75,7 @@ typedef struct gather_plan {
     bool prefetch;    /* the next stride is under way during a stride's mma */
     bool heads;       /* the first strides of all row blocks lie in front of the others */
     int share;        /* of panels: strides of a warp, before it shares its panel */
+    bool nonzeros;    /* of panels: values have no zeros; masks say where they belong */
     bool given;       /* another kernel may write the values of A */
     bool padding;     /* of rows in shared memory */
     int stride_steps; /* steps of 32 slots in a stride */

@@ -77,6 +77,7 @@ static void emit_word_steps(gather_emitter *e, const gather_lane_rows *r, walk *
         spmm_gather_load_rows(e, r, s, 0, MC_LANE_SLOTS);
     emit_next(e, w);
     if (r->path->copy) spmm_gather_shared_read(e, &r->stager, r->row, r->words);
+    if (e->plan->nonzeros) spmm_gather_join_elements(e, w->value);
     gathered_multiply(&e->gathered, r->row, r->words, w->value);
 }
 
@@ -113,6 +114,7 @@ static void emit_ahead(gather_emitter *e, const gather_lane_rows *r, walk *w) {
 /* Takes a stride four slots of this lane at a time. */
 static void emit_single_steps(gather_emitter *e, const gather_lane_rows *r, walk *w) {
     gathered_note(&e->gathered);
+    if (e->plan->nonzeros) spmm_gather_join_elements(e, w->value);
     for (int s = 0; s < e->plan->stride_steps; s++) {
         for (int half = 0; half < 2; half++) {
             note(e->b, "gather and join bytes of slots %d + 8 t .. %d + 8 t", MC_GROUP_SLOTS * s + 4 * half,
@@ -130,7 +132,8 @@ static void emit_single_steps(gather_emitter *e, const gather_lane_rows *r, walk
 /* Sets w->value to what the stream has loaded. */
 static void take_values(gather_emitter *e, const walk *w) {
     const spmm_arithmetic *math = &e->plan->base.math;
-    if (math->whole) gathered_take_apart(&e->gathered, e->stream.value, w->value);
+    if (e->plan->nonzeros) spmm_gather_load_elements(e);
+    else if (math->whole) gathered_take_apart(&e->gathered, e->stream.value, w->value);
     else
         for (int i = 0; i < spmm_value_regs(math); i++) EMIT(e->b, mov_b32, w->value[i], e->stream.value[i]);
 }
@@ -138,7 +141,7 @@ static void take_values(gather_emitter *e, const walk *w) {
 static void emit_stride(gather_emitter *e, const gather_lane_rows *r, walk *w) {
     mc_builder *b = e->b;
     if (e->plan->prefetch) {
-        note(b, "the values that were prefetched");
+        if (!e->plan->nonzeros) note(b, "the values that were prefetched");
         take_values(e, w);
     } else {
         note(b, "indices and values of this stride");

@@ -126,6 +126,13 @@ static void plan_edge(gather_plan *plan) {
     plan->edge.residual = rows_of_residual(plan, true);
 }
 
+/* A's bytes are those of about one nonzero a slot. */
+static void plan_nonzeros(gather_plan *plan) {
+    spmm_plan *base = &plan->base;
+    base->stride_values = base->vec * GATHER_MASK_BYTES;
+    base->stride_a_bytes = base->stride * (WORD + base->math.value_bytes) + base->stride_values;
+}
+
 void spmm_gather_make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     gather_plan *plan = out;
     spmm_plan *base = &plan->base;
@@ -133,6 +140,7 @@ void spmm_gather_make_plan(const int64_t *point, void *out, mc_complaints *compl
     plan->shared = base->staging == SPMM_SHARED;
     plan->prefetch = point[F_PREFETCH] != 0;
     plan->share = (int)point[F_SHARE];
+    plan->nonzeros = point[F_VALUES] != 0;
     plan->given = point[F_HEADS] == 0;
     plan->heads = !plan->given && !base->panels;
     plan->padding = point[F_PADDING] != 0;
@@ -141,6 +149,7 @@ void spmm_gather_make_plan(const int64_t *point, void *out, mc_complaints *compl
     base->stride_mma = base->stride / base->math.depth * spmm_mma_count(&base->math, base->tile_n);
     spmm_plan_values(base, spmm_values_of(&base->math).stride_bytes);
     base->stride_a_bytes = base->stride * WORD + base->stride_values;
+    if (plan->nonzeros) plan_nonzeros(plan);
     plan_wide(plan);
     plan_edge(plan);
     const gather_path *widest = plan->wide.emitted ? &plan->wide : &plan->edge;

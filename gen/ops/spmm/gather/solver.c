@@ -54,7 +54,18 @@ static void add_panels(const gather_plan *plan, mc_contract *c) {
     add_array(
         c, 16,
         (mc_array){"col_idx", "s32", "strides * 32", "column of each slot, -1 for padding; panel by panel"});
-    spmm_add_values(&plan->base, false, c);
+    if (!plan->nonzeros) {
+        spmm_add_values(&plan->base, false, c);
+        return;
+    }
+    add_array(
+        c, 8,
+        (mc_array){"masks", "s32", plan->base.vec == 8 ? "strides * 16" : "strides * 32",
+                   "[panel][2] for each stride: in which of its slots a row has something, and the number "
+                   "of its first value"});
+    add_array(c, 4,
+              (mc_array){"values", plan->base.math.value_type, "nonzeros",
+                         "stride by stride, row by row, slot by slot; rounded up to a multiple of 32"});
 }
 
 static void make_contract(const void *data, mc_contract *c) {
@@ -87,7 +98,8 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const gather_plan *plan = data;
     const spmm_plan *base = &plan->base;
     char panel[24] = "";
-    if (base->panels) snprintf(panel, sizeof panel, "_panels_h%d", plan->share);
+    if (base->panels)
+        snprintf(panel, sizeof panel, "_panels_h%d%s", plan->share, plan->nonzeros ? "_nz" : "");
     snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s%s%s", base->math.lhs,
              base->math.rhs, out_element_name(base->output.element), base->output.exact ? "_exact" : "",
              out_act_link(&base->output), out_act_text(&base->output), base->vec, base->stride, base->tile_n,

@@ -76,10 +76,11 @@ static void declare_stride(gather_emitter *e) {
     mc_builder *b = e->b;
     const spmm_arithmetic *math = &e->plan->base.math;
     gather_stream *s = &e->stream;
-    int indices = e->plan->stride_steps * MC_LANE_SLOTS, values = spmm_load_regs(math);
+    int indices = e->plan->stride_steps * MC_LANE_SLOTS,
+        values = e->plan->nonzeros ? 0 : spmm_load_regs(math);
     s->index_at = b64(b, "index_at"), s->value_at = b64(b, "value_at");
     b32_array(b, "index", indices, s->index);
-    b32_array(b, "value", values, s->value);
+    if (values > 0) b32_array(b, "value", values, s->value);
     s->has_values = lanes_with_values(math, b, e->at.place.g);
     bool heads = e->plan->heads;
     for (int i = 0; (spmm_has_idle_lanes(math) || !heads) && i < values; i++)
@@ -97,7 +98,8 @@ void spmm_gather_emit_stream(gather_emitter *e) {
     s->index_lane = b64(b, "index_lane");
     spmm_gather_emit_index_lane(e, plan->wide.emitted ? &plan->wide : &plan->edge);
     int lane_bytes = spmm_values_of(&plan->base.math).load_regs * WORD;
-    s->value_lane = mad_wide(b, "value_lane", e->at.place.lane, I(lane_bytes), values);
+    if (plan->nonzeros) spmm_gather_declare_nonzeros(e, load_array(b, "masks"), values);
+    else s->value_lane = mad_wide(b, "value_lane", e->at.place.lane, I(lane_bytes), values);
     if (!plan->heads) emit_own_head(e);
     if (plan->prefetch) spmm_gather_emit_load_head(e);
 }
@@ -140,6 +142,10 @@ static void load_vector(gather_emitter *e, mc_reg guard, const mc_opcode *ops, c
 
 /* Loads the registers of values. */
 static void load_values(gather_emitter *e, spmm_value_lanes with_values, const mc_opcode *ops) {
+    if (e->plan->nonzeros) {
+        spmm_gather_load_masks(e, with_values.mma[0], ops[2]);
+        return;
+    }
     spmm_values k = spmm_values_of(&e->plan->base.math);
     int values = 0;
     for (int group = 0; group < k.groups; group++)
