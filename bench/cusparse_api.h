@@ -11,6 +11,10 @@ enum { SP_BASE_ZERO = 0 };                   /* cusparseIndexBase_t */
 enum { SP_ORDER_COL = 1, SP_ORDER_ROW = 2 }; /* cusparseOrder_t */
 enum {                                       /* cusparseSpMMAlg_t */
        SP_ALG_DEFAULT = 0,
+       SP_ALG_COO_1 = 1,
+       SP_ALG_COO_2 = 2,
+       SP_ALG_COO_3 = 3,
+       SP_ALG_COO_4 = 5,
        SP_ALG_CSR_1 = 4,
        SP_ALG_CSR_2 = 6,
        SP_ALG_CSR_3 = 12,
@@ -33,6 +37,8 @@ enum { SP_SDDMM_DEFAULT = 0 }; /* cusparseSDDMMAlg_t */
     X(SetStream, (void *handle, cuda_stream stream))                                                         \
     X(CreateCsr, (void **desc, int64_t rows, int64_t cols, int64_t nnz, uint64_t row_ptr, uint64_t col_idx,  \
                   uint64_t values, int row_type, int col_type, int base, int value_type))                    \
+    X(CreateCoo, (void **desc, int64_t rows, int64_t cols, int64_t nnz, uint64_t row_idx, uint64_t col_idx,  \
+                  uint64_t values, int index_type, int base, int value_type))                                \
     X(CreateBsr, (void **desc, int64_t block_rows, int64_t block_cols, int64_t blocks, int64_t row_size,     \
                   int64_t col_size, uint64_t row_ptr, uint64_t col_idx, uint64_t values, int row_type,       \
                   int col_type, int base, int value_type, int order))                                        \

@@ -86,6 +86,21 @@ mc_status formats_csr(const mc_vsparse *a, format_values values, sparse_arrays *
     return MC_OK;
 }
 
+mc_status formats_coo(const mc_vsparse *a, format_values values, sparse_arrays *out, mc_diag *diag) {
+    mc_status status = formats_csr(a, values, out, diag);
+    int32_t *rows = status == MC_OK ? malloc(((size_t)out->indices + 1) * sizeof *rows) : NULL;
+    if (status == MC_OK && rows == NULL) {
+        sparse_arrays_free(out);
+        return mc_fail(diag, MC_NOMEM, "no memory for the rows of a matrix");
+    }
+    if (status != MC_OK) return status;
+    for (int64_t row = 0; row < out->rows; row++)
+        for (int32_t i = out->row_ptr[row]; i < out->row_ptr[row + 1]; i++) rows[i] = (int32_t)row;
+    free(out->row_ptr);
+    out->row_ptr = rows;
+    return MC_OK;
+}
+
 /* -- Blocks: columns ascend inside a row block, so a block's vectors are neighbours */
 
 bool formats_starts_block(const mc_vsparse *a, int64_t block, int64_t v) {

@@ -11,9 +11,9 @@ typedef enum format_values { FORMAT_PATTERN, FORMAT_OWN, FORMAT_HALVES, FORMAT_F
 
 /* Arrays as cuSPARSE wants them. Not all members belong to all formats. */
 typedef struct sparse_arrays {
-    int32_t *row_ptr;      /* CSR: rows + 1; BSR: block rows + 1 */
+    int32_t *row_ptr;      /* CSR: rows + 1; BSR: block rows + 1; COO: the row of each value */
     int32_t *col_idx;      /* columns, or block columns; Blocked-ELL pads with -1 */
-    int64_t rows, indices; /* length of row_ptr - 1, of col_idx */
+    int64_t rows, indices; /* rows or block rows; length of col_idx */
     int64_t ell_blocks;    /* Blocked-ELL: blocks of every block row */
     int block;             /* rows and columns of a block; 1: there are none */
     /* Of the matrix in whole blocks: CSR and own patterns have A's rows. */
@@ -34,6 +34,8 @@ uint16_t half_of_s8(int8_t value);
 bool formats_starts_block(const mc_vsparse *a, int64_t block, int64_t v);
 
 mc_status formats_csr(const mc_vsparse *a, format_values values, sparse_arrays *out, mc_diag *diag);
+/* Sorted by rows, and in a row by columns. */
+mc_status formats_coo(const mc_vsparse *a, format_values values, sparse_arrays *out, mc_diag *diag);
 /* Values of a block are row-major. */
 mc_status formats_bsr(const mc_vsparse *a, format_values values, sparse_arrays *out, mc_diag *diag);
 /* The values are a row-major matrix of a->rows rows and ell_blocks * vec columns. */

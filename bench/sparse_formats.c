@@ -5,9 +5,16 @@
 #define BIT(type) (1u << (type))
 #define HALVES    (BIT(MC_F16) | BIT(MC_BF16))
 #define ALL       (BIT(MC_S8) | HALVES)
+#define REALS     (HALVES | BIT(MC_TF32))
 #define CSR_ALGORITHMS                                                                                       \
     {                                                                                                        \
         {SP_ALG_CSR_1, "csr_alg1"}, {SP_ALG_CSR_2, "csr_alg2"}, { SP_ALG_CSR_3, "csr_alg3" }                 \
+    }
+#define COO_ALGORITHMS                                                                                       \
+    {                                                                                                        \
+        {SP_ALG_COO_1, "coo_alg1"}, {SP_ALG_COO_2, "coo_alg2"}, {SP_ALG_COO_3, "coo_alg3"}, {                \
+            SP_ALG_COO_4, "coo_alg4"                                                                         \
+        }                                                                                                    \
     }
 #define BSR_ALGORITHMS                                                                                       \
     {                                                                                                        \
@@ -29,10 +36,13 @@ const sparse_format sparse_formats[SPARSE_FORMATS] = {
     [SPARSE_ELL] = {"blocked-ell", BLOCKED_ELL, SPARSE_ELL, true, 0, 0, ORDER_ROWS, 0, ALL, ELL_ALGORITHMS},
     [SPARSE_ELL_S8] = {"blocked-ell", BLOCKED_ELL, SPARSE_ELL_S8, false, MC_S8, MC_S32, ORDER_ROWS, 0,
                        BIT(MC_S8), ELL_ALGORITHMS},
-    [SPARSE_CSR_F32] = {"csr", CSR, SPARSE_CSR_F32, false, MC_F32, MC_F32, ORDER_ROWS, 0, HALVES,
+    [SPARSE_CSR_F32] = {"csr", CSR, SPARSE_CSR_F32, false, MC_F32, MC_F32, ORDER_ROWS, 0, REALS,
                         CSR_ALGORITHMS},
     [SPARSE_ELL_F32] = {"blocked-ell", BLOCKED_ELL, SPARSE_ELL_F32, false, MC_F32, MC_F32, ORDER_ROWS, 0,
-                        HALVES, ELL_ALGORITHMS},
+                        REALS, ELL_ALGORITHMS},
+    [SPARSE_COO] = {"coo", COO, SPARSE_COO, true, 0, 0, ORDER_ROWS, 0, ALL, COO_ALGORITHMS},
+    [SPARSE_COO_F32] = {"coo", COO, SPARSE_COO_F32, false, MC_F32, MC_F32, ORDER_ROWS, 0, REALS,
+                        COO_ALGORITHMS},
     [SPARSE_UNIFORM_8] = {"uniform blocked-ell 8x8", BLOCKED_ELL, SPARSE_UNIFORM_8, true, 0, 0, ORDER_ROWS, 8,
                           ALL, ELL_ALGORITHMS},
     [SPARSE_UNIFORM_16] = {"uniform blocked-ell 16x16", BLOCKED_ELL, SPARSE_UNIFORM_16, true, 0, 0,
@@ -41,17 +51,22 @@ const sparse_format sparse_formats[SPARSE_FORMATS] = {
                             BIT(MC_S8) | BIT(MC_F16), SDDMM_ALGORITHMS},
     [SPARSE_SAMPLED_BSR] = {"bsr", BSR, SPARSE_SAMPLED_BSR, true, 0, 0, ORDER_BSR, 0,
                             BIT(MC_S8) | BIT(MC_F16), SDDMM_ALGORITHMS},
-    [SPARSE_SAMPLED_CSR_F32] = {"csr", CSR, SPARSE_SAMPLED_CSR, false, MC_F32, MC_F32, ORDER_CSR, 0, ALL,
-                                SDDMM_ALGORITHMS},
-    [SPARSE_SAMPLED_BSR_F32] = {"bsr", BSR, SPARSE_SAMPLED_BSR, false, MC_F32, MC_F32, ORDER_BSR, 0, ALL,
-                                SDDMM_ALGORITHMS},
+    [SPARSE_SAMPLED_CSR_F32] = {"csr", CSR, SPARSE_SAMPLED_CSR, false, MC_F32, MC_F32, ORDER_CSR, 0,
+                                BIT(MC_S8) | REALS, SDDMM_ALGORITHMS},
+    [SPARSE_SAMPLED_BSR_F32] = {"bsr", BSR, SPARSE_SAMPLED_BSR, false, MC_F32, MC_F32, ORDER_BSR, 0,
+                                BIT(MC_S8) | REALS, SDDMM_ALGORITHMS},
 };
+
+/* Blocks of a single value are none, and of longer vectors CSR stands for the formats without blocks. */
+static bool fits(const sparse_format *f, int vec) {
+    if (f->layout == COO) return vec == 1;
+    return f->layout == CSR || f->block != 0 || vec > 1;
+}
 
 bool sparse_is_of(int format, const sparse_sides *s) {
     const sparse_format *f = &sparse_formats[format];
-    bool fits = f->layout == CSR || f->block != 0 || s->vec > 1;
     return s->op == (f->order == ORDER_ROWS ? MC_OP_SPMM : MC_OP_SDDMM) && (f->only & BIT(s->type)) != 0 &&
-           fits;
+           fits(f, s->vec);
 }
 
 bool sparse_takes(mc_op op, mc_type lhs, mc_type rhs) {

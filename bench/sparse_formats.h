@@ -5,7 +5,7 @@
 #include "mcrt_internal.h"
 #include "orders.h"
 
-enum { SPARSE_MAX_ALGORITHMS = 3, SPARSE_LABEL = 48 };
+enum { SPARSE_MAX_ALGORITHMS = 4, SPARSE_LABEL = 48 };
 
 /* The rows, and the arrays of WORK that they read. Those of sddmm stand behind those of spmm. */
 enum {
@@ -15,6 +15,8 @@ enum {
     SPARSE_ELL_S8,
     SPARSE_CSR_F32,
     SPARSE_ELL_F32,
+    SPARSE_COO,
+    SPARSE_COO_F32,
     SPARSE_UNIFORM_8, /* other matrices: whole blocks of 8 x 8 or 16 x 16 at random places */
     SPARSE_UNIFORM_16,
     SPARSE_SAMPLED_CSR,
@@ -24,7 +26,7 @@ enum {
     SPARSE_FORMATS
 };
 
-typedef enum sparse_layout { CSR, BSR, BLOCKED_ELL } sparse_layout;
+typedef enum sparse_layout { CSR, COO, BSR, BLOCKED_ELL } sparse_layout;
 
 typedef struct sparse_algorithm {
     int number;
@@ -52,7 +54,7 @@ typedef struct sparse_sides {
     int vec;
 } sparse_sides;
 
-/* Whether FORMAT takes part; blocks of a single value do not. */
+/* Whether FORMAT takes part: with V = 1 those without blocks, with longer vectors all but COO. */
 bool sparse_is_of(int format, const sparse_sides *sides);
 /* Whether any does. */
 bool sparse_takes(mc_op op, mc_type lhs, mc_type rhs);

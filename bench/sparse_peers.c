@@ -83,7 +83,8 @@ static mc_status upload(sparse_product *p, gpu_device *gpu, const sparse_problem
     operand list[OPERANDS + 2];
     if (!is_sampled(p)) list_spmm(p, q, list);
     else list_sddmm(p, q, list);
-    list[OPERANDS] = (operand){&p->row_ptr, s->row_ptr, (size_t)(s->rows + 1) * sizeof(int32_t)};
+    int64_t row_entries = format_of(p)->layout == COO ? s->indices : s->rows + 1;
+    list[OPERANDS] = (operand){&p->row_ptr, s->row_ptr, (size_t)row_entries * sizeof(int32_t)};
     list[OPERANDS + 1] = (operand){&p->col_idx, s->col_idx, (size_t)s->indices * sizeof(int32_t)};
     for (int i = 0; i < OPERANDS + 2; i++) *list[i].part = slab_part(&p->slab, list[i].bytes);
     mc_status status = slab_create(gpu, &p->slab, gpu_sets(gpu, &p->slab, q->cold), diag);
@@ -111,6 +112,9 @@ static mc_status describe_sparse(const sparse_product *p, const sparse_problem *
     if (format_of(p)->layout == CSR)
         return SP_CALL(sp, diag, CreateCsr, desc, s->matrix_rows, s->matrix_cols, s->value_count, row_ptr,
                        col_idx, values, SP_INDEX_32I, SP_INDEX_32I, SP_BASE_ZERO, vendor_type(type));
+    if (format_of(p)->layout == COO)
+        return SP_CALL(sp, diag, CreateCoo, desc, s->matrix_rows, s->matrix_cols, s->value_count, row_ptr,
+                       col_idx, values, SP_INDEX_32I, SP_BASE_ZERO, vendor_type(type));
     if (format_of(p)->layout == BSR)
         return SP_CALL(sp, diag, CreateBsr, desc, s->rows, s->matrix_cols / block, s->indices, block, block,
                        row_ptr, col_idx, values, SP_INDEX_32I, SP_INDEX_32I, SP_BASE_ZERO, vendor_type(type),
@@ -276,19 +280,30 @@ static mc_status want_uniform(sparse_product *p, gpu_device *gpu, helpers *h, co
 
 /* -- Contenders ------------------------------------------------------------------------------------------ */
 
-/* Nonzeros of a row that are added up, on average. */
+static int64_t longest_row(const mc_vsparse *a) {
+    int64_t most = 0;
+    for (int64_t i = 0; i < a->row_blocks; i++)
+        if (a->row_ptr[i + 1] - a->row_ptr[i] > most) most = a->row_ptr[i + 1] - a->row_ptr[i];
+    return most;
+}
+
+/* How many products an element of the result adds up, at most. */
 static double terms_of(const sparse_product *p, const sparse_problem *q) {
     const sparse_arrays *s = arrays_of(p, q->work);
     if (format_of(p)->block != 0) return (double)(s->ell_blocks * s->block);
     if (is_sampled(p)) return (double)q->problem->shape.k;
-    return (double)q->work->a.vectors / (double)q->work->a.row_blocks;
+    return (double)longest_row(&q->work->a);
 }
+
+/* What a product may be off since our kernels round both factors to tf32, and the library perhaps not. */
+static double rounded_factors(const sparse_product *p) { return p->type == MC_TF32 ? 0x1p-10 : 0; }
 
 /* What is exact in f32 and rounded once, unless the library adds in f16: allowed as in dense.c. */
 static tolerance allowed(const sparse_product *p, const sparse_problem *q) {
     double terms = terms_of(p, q);
     if (is_integer(p)) return (tolerance){0, 0};
-    return (tolerance){type_rounding(result_type(p)) + terms * 0x1p-23, 4 * sqrt(terms) * q->spread};
+    return (tolerance){type_rounding(result_type(p)) + terms * 0x1p-23 + rounded_factors(p),
+                       4 * sqrt(terms) * q->spread};
 }
 
 /* SDDMM multiplies what stood in C by zero, which no NaN survives. */
@@ -308,10 +323,19 @@ static contender contender_of(const sparse_call *call, const sparse_problem *q, 
     return c;
 }
 
-/* Verifies and times every algorithm; the fastest goes to *BEST, whose quick is 0 while there is none. */
-static mc_status try_algorithms(sparse_product *p, gpu_device *gpu, helpers *h, const sparse_problem *q,
-                                contender *best, mc_diag *diag) {
-    mc_status last = MC_OK;
+/* What FORMAT has to say; of an algorithm, or where that is NULL of them all. */
+static void note(sparse_peers *peers, int format, const char *label, const sparse_algorithm *algorithm,
+                 const mc_diag *diag) {
+    const sparse_algorithm *first = sparse_formats[format].algorithms;
+    ptrdiff_t place = algorithm == NULL ? 0 : algorithm - first;
+    snprintf(peers->notes[format * SPARSE_MAX_ALGORITHMS + place], PEER_NOTE, "%s%s%s: %s", label,
+             algorithm == NULL ? "" : ", ", algorithm == NULL ? "" : algorithm->name,
+             peer_last_message(diag));
+}
+
+/* Verifies and times every algorithm. Each that is right is a contender. */
+static void try_algorithms(sparse_peers *peers, sparse_product *p, gpu_device *gpu, helpers *h,
+                           const sparse_problem *q, const char *label, mc_diag *diag) {
     for (int i = 0; i < SPARSE_MAX_ALGORITHMS && format_of(p)->algorithms[i].name != NULL; i++) {
         const sparse_algorithm *algorithm = &format_of(p)->algorithms[i];
         sparse_call *call = &p->calls[i];
@@ -321,10 +345,9 @@ static mc_status try_algorithms(sparse_product *p, gpu_device *gpu, helpers *h, 
         contender c = contender_of(call, q, algorithm->name);
         if (status == MC_OK) status = contender_verify(gpu, h, &c, diag);
         if (status == MC_OK) status = timer_quick(gpu, &c, QUICK_LAUNCHES, diag);
-        if (status != MC_OK) last = status;
-        else if (best->quick == 0 || c.quick < best->quick) *best = c;
+        if (status == MC_OK) peers->contenders[peers->count++] = c;
+        else note(peers, p->format, label, algorithm, diag);
     }
-    return best->quick > 0 ? MC_OK : last;
 }
 
 void sparse_open(sparse_peers *peers, const sparse_library *library, gpu_device *gpu, helpers *h,
@@ -333,7 +356,6 @@ void sparse_open(sparse_peers *peers, const sparse_library *library, gpu_device 
     mc_diag *diag = mc_diag_create();
     for (int i = 0; i < SPARSE_FORMATS; i++) {
         sparse_product *p = &peers->products[i];
-        contender best = {0};
         char label[SPARSE_LABEL];
         if (!sparse_is_of(i, &q->sides)) continue;
         sparse_label(i, q->sides.type, label);
@@ -344,9 +366,8 @@ void sparse_open(sparse_peers *peers, const sparse_library *library, gpu_device 
         mc_diag_clear(diag);
         mc_status status = upload(p, gpu, q, diag);
         if (status == MC_OK) status = want_uniform(p, gpu, h, q, diag);
-        if (status == MC_OK) status = try_algorithms(p, gpu, h, q, &best, diag);
-        if (status == MC_OK) peers->contenders[peers->count++] = best;
-        else snprintf(peers->notes[i], sizeof peers->notes[i], "%s: %s", label, mc_diag_text(diag));
+        if (status == MC_OK) try_algorithms(peers, p, gpu, h, q, label, diag);
+        else note(peers, i, label, NULL, diag);
     }
     mc_diag_destroy(diag);
 }

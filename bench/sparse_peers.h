@@ -40,11 +40,13 @@ typedef struct sparse_product {
     sparse_call calls[SPARSE_MAX_ALGORITHMS];
 } sparse_product;
 
+enum { SPARSE_CALLS = SPARSE_FORMATS * SPARSE_MAX_ALGORITHMS };
+
 typedef struct sparse_peers {
     sparse_product products[SPARSE_FORMATS];
-    contender contenders[SPARSE_FORMATS];
+    contender contenders[SPARSE_CALLS];
     size_t count;
-    char notes[SPARSE_FORMATS][PEER_NOTE]; /* why a format has no contender; "" where it has */
+    char notes[SPARSE_CALLS][PEER_NOTE]; /* why an algorithm of a format is no contender; "" where it is */
 } sparse_peers;
 
 /* A problem, and what must come out of it on the device, for each format of the operator. */
@@ -59,8 +61,8 @@ typedef struct sparse_problem {
     int64_t elements[SPARSE_FORMATS];
 } sparse_problem;
 
-/* Verifies all formats of the problem and their algorithms and keeps each format's fastest. PEERS must stay
-   where it is; the caller closes. */
+/* Verifies all formats of the problem and their algorithms: each that is right is a contender, and those of
+   one format have one label. PEERS must stay where it is; the caller closes. */
 void sparse_open(sparse_peers *peers, const sparse_library *library, gpu_device *gpu, helpers *helpers,
                  const sparse_problem *problem);
 void sparse_close(sparse_peers *peers, gpu_device *gpu);

@@ -23,32 +23,41 @@ static mc_status dilate(const variant_list *list, const mc_csr *pattern, uint64_
 
 /* -- On the host ----------------------------------------------------------------------------------------- */
 
+static sparse_sides sides_of(const work *w) { return (sparse_sides){MC_OP_SPMM, w->a.type, w->a.vec}; }
+
+/* What FORMAT stores of A's values. */
+static format_values kept_by(int format, mc_type type) {
+    mc_type operand = sparse_operand(format, type);
+    return operand == type ? FORMAT_OWN : operand == MC_F32 ? FORMAT_F32 : FORMAT_HALVES;
+}
+
+/* A in each format that takes part. */
 static mc_status convert_a(work *w, mc_diag *diag) {
-    bool real = mc_type_is_real(w->a.type);
-    format_values own = real ? FORMAT_OWN : FORMAT_HALVES;
-    mc_status status = formats_csr(&w->a, own, &w->formats[SPARSE_CSR], diag);
-    if (status == MC_OK) status = formats_bsr(&w->a, own, &w->formats[SPARSE_BSR], diag);
-    if (status == MC_OK) status = formats_blocked_ell(&w->a, own, &w->formats[SPARSE_ELL], diag);
-    if (status == MC_OK && !real)
-        return formats_blocked_ell(&w->a, FORMAT_OWN, &w->formats[SPARSE_ELL_S8], diag);
-    if (status == MC_OK) status = formats_csr(&w->a, FORMAT_F32, &w->formats[SPARSE_CSR_F32], diag);
-    return status == MC_OK ? formats_blocked_ell(&w->a, FORMAT_F32, &w->formats[SPARSE_ELL_F32], diag)
-                           : status;
+    static mc_status (*const make[])(const mc_vsparse *, format_values, sparse_arrays *, mc_diag *) = {
+        [CSR] = formats_csr, [COO] = formats_coo, [BSR] = formats_bsr, [BLOCKED_ELL] = formats_blocked_ell};
+    const sparse_sides sides = sides_of(w);
+    mc_status status = MC_OK;
+    for (int i = 0; i < SPARSE_FORMATS && status == MC_OK; i++) {
+        const sparse_format *f = &sparse_formats[i];
+        if (!sparse_is_of(i, &sides) || f->block != 0) continue;
+        status = make[f->layout](&w->a, kept_by(i, w->a.type), &w->formats[i], diag);
+    }
+    return status;
 }
 
 /* Matrices of whole blocks, of A's shape and sparsity. */
 static mc_status make_uniform(work *w, uint64_t seed, mc_diag *diag) {
-    static const int formats[] = {SPARSE_UNIFORM_8, SPARSE_UNIFORM_16};
+    const sparse_sides sides = sides_of(w);
     mc_status status = MC_OK;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats && status == MC_OK; i++) {
+    for (int i = 0; i < SPARSE_FORMATS && status == MC_OK; i++) {
         const uniform_blocks of = {.rows = w->a.rows,
                                    .cols = w->a.cols,
-                                   .block = sparse_formats[formats[i]].block,
+                                   .block = sparse_formats[i].block,
                                    .sparsity = 1 - (double)w->a.vectors /
                                                        ((double)w->a.row_blocks * (double)w->a.cols),
-                                   .type = sparse_operand(formats[i], w->a.type),
+                                   .type = sparse_operand(i, w->a.type),
                                    .seed = seed};
-        status = formats_uniform_ell(&of, &w->formats[formats[i]], diag);
+        if (of.block != 0 && sparse_is_of(i, &sides)) status = formats_uniform_ell(&of, &w->formats[i], diag);
     }
     return status;
 }
@@ -121,18 +130,18 @@ static mc_status multiply(work *w, const work_plan *plan, mc_diag *diag) {
 static void convert_element(const work *w, work_problem *p, int64_t k, int64_t j) {
     int64_t n = p->shape.n, value = mc_dense_get(&p->b, k, j);
     bool real = mc_type_is_real(p->b.type);
-    p->b_half[k * n + j] = real ? (uint16_t)value : half_of_s8((int8_t)value);
+    if (p->b_half != NULL) p->b_half[k * n + j] = real ? (uint16_t)value : half_of_s8((int8_t)value);
     if (real) p->b_float[k * n + j] = real_from_bits(p->b.type, (uint32_t)value);
     else p->b_cols[j * w->padded_cols + k] = (int8_t)value;
 }
 
 static mc_status convert_b(const work *w, work_problem *p, mc_diag *diag) {
-    bool real = mc_type_is_real(p->b.type);
+    bool real = mc_type_is_real(p->b.type), narrow = mc_type_bytes(p->b.type) <= 2;
     size_t count = (size_t)(w->padded_cols * p->shape.n);
-    p->b_half = calloc(count, sizeof *p->b_half);
+    if (narrow) p->b_half = calloc(count, sizeof *p->b_half);
     if (real) p->b_float = calloc(count, sizeof *p->b_float);
     else p->b_cols = calloc(count, 1);
-    if (p->b_half == NULL || (p->b_cols == NULL && p->b_float == NULL))
+    if ((narrow && p->b_half == NULL) || (p->b_cols == NULL && p->b_float == NULL))
         return mc_fail(diag, MC_NOMEM, "no memory for B of N = %lld", (long long)p->shape.n);
     for (int64_t k = 0; k < p->shape.k; k++)
         for (int64_t j = 0; j < p->shape.n; j++) convert_element(w, p, k, j);

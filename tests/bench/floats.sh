@@ -9,9 +9,11 @@ printf '6, 70, 12\n0 3 3 5 9 11 12\n0 7 69 1 2 10 11 12 13 5 64 33\n' >matrices/
 printf '2, 16, 3\n0 1 3\n4 0 9\n' >matrices/a.smtx
 run() { timeout 120 "$mcbench" run -m matrices --rounds 5 -o lines.jsonl "$@"; } # ARGUMENTS
 lines() { check "$1: $3 lines with '$2'" [ "$(grep -c -- "$2" lines.jsonl)" = "$3" ]; }
-all_right() { # WHAT CONTENDERS...: each has a result on both matrices, and nothing else is to say
+all_right() { # WHAT CONTENDERS...: each has results on both matrices, and nothing else is to say
     lines "$1" '"kind":"note"' 0
-    for contender in "${@:2}"; do lines "$1" "\"contender\":\"$contender\"" 2; done
+    for contender in "${@:2}"; do
+        check "$1: $contender on both" [ "$(grep "\"contender\":\"$contender\"" lines.jsonl | grep -o '"matrix":"[^"]*"' | sort -u | wc -l)" = 2 ]
+    done
 }
 
 # The libraries multiply the same values, in 16 bits and in f32, and other matrices of whole blocks.
@@ -24,6 +26,29 @@ for type in f16 bf16; do
     done
 done
 expect 0 'faster than every cuSPARSE format' "$mcbench" summary lines.jsonl
+# Matrices without vectors: each algorithm of CSR and COO, and no blocks of their own; f32 also where ours are of tf32.
+each() { # WHAT TYPE: its algorithms, on both matrices
+    for algorithm in csr_alg{1,2,3} coo_alg{1,2,3,4}; do
+        lines "$1" "\"contender\":\"cusparse ${algorithm%_*} $2\",\"detail\":\"$algorithm, " 2
+    done
+}
+for type in f16 bf16; do
+    expect 0 '' run "$specs/spmm_csr_f16.lua" --set lhs=$type --set rhs=$type --set out=$type --n 40 --variants default
+    all_right "single nonzeros of $type" "mcgen $type $type $type" 'cublaslt f16' "cusparse csr $type" "cusparse uniform blocked-ell 8x8 $type"
+    each "single nonzeros of $type" $type
+    each "single nonzeros of $type in f32" f32
+    lines "single nonzeros of $type" 'cusparse \(bsr\|blocked-ell\)' 0
+done
+expect 0 'cuSPARSE has no spmm of tf32: it multiplies the same values in f32' \
+    run "$specs/spmm_csr_tf32.lua" --n 40 --variants default
+all_right 'single nonzeros of tf32' 'mcgen tf32 tf32 f32' 'cublaslt tf32'
+each 'single nonzeros of tf32' f32
+lines 'single nonzeros of tf32' 'cusparse .* f16' 0
+expect 0 '' run "$specs/spmm_tf32.lua" --vec 4 --n 40 --variants default
+all_right 'vectors of tf32' 'mcgen tf32 tf32 f32' 'cusparse csr f32' 'cusparse blocked-ell f32'
+lines 'vectors of tf32' 'cusparse coo' 0
+expect 0 '' run "$specs/sddmm_f16.lua" --set lhs=tf32 --set rhs=tf32 --set out=f32 --k 40 --variants default
+all_right 'masks of tf32' 'mcgen tf32 tf32 f32' 'cusparse csr f32' 'cusparse bsr f32'
 for vec in 2 8; do
     expect 0 '' run "$specs/sddmm_f16.lua" --vec $vec --k 33 --variants default
     all_right "sddmm f16, V = $vec" 'mcgen f16 f16 f16' 'cublaslt f16' 'cusparse csr f16' 'cusparse bsr f16' \

@@ -91,7 +91,7 @@ static void store(void *data, int type, int64_t i, double value) {
 
 /* -- Matrices */
 
-typedef enum kind { DENSE, CSR, BSR, ELL } kind;
+typedef enum kind { DENSE, CSR, COO, BSR, ELL } kind;
 
 typedef struct matrix {
     kind kind;
@@ -124,7 +124,22 @@ static void visit_block(const matrix *m, const visitor *v, int64_t first, int64_
             v->visit(v, first + r * pitch + c, row * m->block + r, col * m->block + c);
 }
 
+/* Rows must ascend, as the library wants them. */
+static void visit_coo(const matrix *m, const visitor *v) {
+    int32_t *rows = fetch(m->row_ptr, (size_t)m->count * 4), *cols = fetch(m->col_idx, (size_t)m->count * 4);
+    for (int64_t i = 0; i < m->count; i++) {
+        if (i > 0 && rows[i] < rows[i - 1]) abort();
+        v->visit(v, i, rows[i], cols[i]);
+    }
+    free(rows);
+    free(cols);
+}
+
 static void visit_sparse(const matrix *m, const visitor *v) {
+    if (m->kind == COO) {
+        visit_coo(m, v);
+        return;
+    }
     int64_t block = m->kind == CSR ? 1 : m->block, lines = m->rows / block;
     int64_t indices = m->kind == ELL ? lines * m->blocks : m->kind == CSR ? m->count : m->blocks;
     int32_t *ptr = m->kind == ELL ? NULL : fetch(m->row_ptr, (size_t)(lines + 1) * 4),
@@ -186,16 +201,29 @@ static double *expand(const matrix *m) {
     return dense;
 }
 
-/* ALPHA A B. */
+/* An element of A by a row of B, which is added to one of C. */
+typedef struct sum {
+    visitor visitor; /* the first member: its `dense` is B */
+    double alpha, *to;
+    int64_t width;
+} sum;
+
+static void accumulate(const visitor *v, int64_t place, int64_t row, int64_t col) {
+    const sum *s = (const sum *)v;
+    double value = s->alpha * load(v->values, v->type, place);
+    for (int64_t j = 0; j < s->width; j++) s->to[row * s->width + j] += value * v->dense[col * s->width + j];
+}
+
+/* ALPHA A B. A is not expanded: it may be large. */
 static int multiply(double alpha, const matrix *a, const matrix *b, const matrix *c) {
     if (a->cols != b->rows || c->rows != a->rows || c->cols != b->cols) return FAILED;
-    double *x = expand(a), *y = expand(b), *z = calloc((size_t)(c->rows * c->cols) + 1, sizeof *z);
-    void *values = c->kind == DENSE ? calloc(value_bytes(c) + 1, 1) : fetch(c->values, value_bytes(c));
+    double *y = expand(b), *z = calloc((size_t)(c->rows * c->cols) + 1, sizeof *z);
+    void *x = fetch(a->values, value_bytes(a)),
+         *values = c->kind == DENSE ? calloc(value_bytes(c) + 1, 1) : fetch(c->values, value_bytes(c));
     if (z == NULL || values == NULL) abort();
-    for (int64_t i = 0; i < a->rows; i++)
-        for (int64_t k = 0; k < a->cols; k++)
-            for (int64_t j = 0; j < b->cols; j++)
-                z[i * c->cols + j] += alpha * x[i * a->cols + k] * y[k * b->cols + j];
+    const sum s = {{accumulate, x, y, a->cols, a->type}, alpha, z, b->cols};
+    if (a->kind == DENSE) visit_dense(a, &s.visitor);
+    else visit_sparse(a, &s.visitor);
     visit_all(c, z, values, c->kind == DENSE ? put : add);
     int status = call_driver("cuMemcpyHtoD_v2", NULL, c->values, values, value_bytes(c));
     free(x);
@@ -294,6 +322,12 @@ EXPORT int cusparseCreateCsr(void **desc, int64_t rows, int64_t cols, int64_t nn
     return make(desc, (matrix){CSR, rows, cols, .count = nnz, .type = type, .row_ptr = row_ptr,
                                .col_idx = col_idx, .values = values});
 }
+EXPORT int cusparseCreateCoo(void **desc, int64_t rows, int64_t cols, int64_t nnz, uint64_t row_idx,
+                             uint64_t col_idx, uint64_t values, int index_type, int base, int type) {
+    (void)index_type, (void)base;
+    return make(desc, (matrix){COO, rows, cols, .count = nnz, .type = type, .row_ptr = row_idx,
+                               .col_idx = col_idx, .values = values});
+}
 EXPORT int cusparseCreateBsr(void **desc, int64_t block_rows, int64_t block_cols, int64_t blocks,
                              int64_t row_size, int64_t col_size, uint64_t row_ptr, uint64_t col_idx,
                              uint64_t values, int row_type, int col_type, int base, int type, int order) {
@@ -322,15 +356,23 @@ EXPORT int cusparseDestroyDnMat(void *desc) { return free(desc), OK; }
         int compute, int algorithm
 #define UNUSED (void)handle, (void)op_a, (void)op_b, (void)alpha, (void)beta, (void)compute, (void)algorithm
 
-/* One matrix is sparse: the first of SpMM, the last of SDDMM, which knows no Blocked-ELL. */
-static int check(const matrix *a, const matrix *b, const matrix *c, int sampled) {
+/* cusparseSpMMAlg_t: of one format each. SDDMM has the one that is 0. */
+static int fits(const matrix *a, int algorithm, int sampled) {
+    static const kind kinds[] = {
+        [1] = COO, [2] = COO, [3] = COO, [4] = CSR, [5] = COO, [6] = CSR, [12] = CSR, [13] = ELL, [14] = BSR};
+    if (sampled) return algorithm == 0;
+    return algorithm > 0 && algorithm < (int)(sizeof kinds / sizeof *kinds) && kinds[algorithm] == a->kind;
+}
+
+/* One matrix is sparse: the first of SpMM, the last of SDDMM, which knows no Blocked-ELL and no COO. */
+static int check(const matrix *a, const matrix *b, const matrix *c, int algorithm, int sampled) {
     if ((a->kind != DENSE) == sampled || b->kind != DENSE || (c->kind != DENSE) != sampled) return FAILED;
-    return sampled && c->kind == ELL ? UNSUPPORTED : OK;
+    return (sampled && (c->kind == ELL || c->kind == COO)) || !fits(a, algorithm, sampled) ? UNSUPPORTED : OK;
 }
 
 static int run(ARGUMENTS, int sampled) {
     UNUSED;
-    int status = check(a, b, c, sampled);
+    int status = check(a, b, c, algorithm, sampled);
     count_launch();
     return status == OK ? multiply(1, a, b, c) : status;
 }
@@ -338,11 +380,11 @@ static int run(ARGUMENTS, int sampled) {
 #define PRODUCT(name, sampled)                                                                               \
     EXPORT int cusparse##name##_bufferSize(ARGUMENTS, size_t *bytes) {                                       \
         UNUSED;                                                                                              \
-        return *bytes = 64, check(a, b, c, sampled);                                                         \
+        return *bytes = 64, check(a, b, c, algorithm, sampled);                                              \
     }                                                                                                        \
     EXPORT int cusparse##name##_preprocess(ARGUMENTS, uint64_t buffer) {                                     \
         UNUSED;                                                                                              \
-        return (void)buffer, check(a, b, c, sampled);                                                        \
+        return (void)buffer, check(a, b, c, algorithm, sampled);                                             \
     }                                                                                                        \
     EXPORT int cusparse##name(ARGUMENTS, uint64_t buffer) {                                                  \
         (void)buffer;                                                                                        \

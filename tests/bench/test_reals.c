@@ -80,7 +80,14 @@ static double stored_at(const sparse_arrays *s, mc_type type, int64_t place) {
                                  : (double)real_from_bits(type, ((const uint16_t *)s->values)[place]);
 }
 
-/* What S, CSR or Blocked-ELL, has at (ROW, COL). */
+/* What S, of COO, has at (ROW, COL). */
+static double stored_coo(const sparse_arrays *s, mc_type type, int64_t row, int64_t col) {
+    for (int64_t i = 0; i < s->indices; i++)
+        if (s->row_ptr[i] == row && s->col_idx[i] == col) return stored_at(s, type, i);
+    return 0;
+}
+
+/* The same of CSR or Blocked-ELL. */
 static double stored(const sparse_arrays *s, bool ell, mc_type type, int64_t row, int64_t col) {
     int64_t line = row / s->block, first = ell ? line * s->ell_blocks : s->row_ptr[line],
             end = ell ? first + s->ell_blocks : s->row_ptr[line + 1];
@@ -93,17 +100,22 @@ static double stored(const sparse_arrays *s, bool ell, mc_type type, int64_t row
 
 static void test_format(const work *w, int format) {
     const sparse_arrays *s = &w->formats[format];
-    bool ell = sparse_formats[format].layout == BLOCKED_ELL;
+    sparse_layout layout = sparse_formats[format].layout;
     int wrong = 0;
     for (int64_t row = 0; row < w->a.rows; row++)
-        for (int64_t col = 0; col < COLS; col++)
-            wrong += stored(s, ell, w->a.type, row, col) != a_value(&w->a, row, col);
+        for (int64_t col = 0; col < COLS; col++) {
+            double value = layout == COO ? stored_coo(s, w->a.type, row, col)
+                                         : stored(s, layout == BLOCKED_ELL, w->a.type, row, col);
+            wrong += value != a_value(&w->a, row, col);
+        }
+    for (int64_t i = 1; layout == COO && i < s->indices; i++) wrong += s->row_ptr[i] < s->row_ptr[i - 1];
     CHECK(wrong == 0, "format %d: %d wrong", format, wrong);
     CHECK(s->matrix_rows == w->a.rows && s->matrix_cols >= COLS && s->matrix_cols <= w->padded_cols);
 }
 
 static void test_spmm(mc_type type, int vec) {
-    static const int same[] = {SPARSE_CSR, SPARSE_ELL, SPARSE_CSR_F32, SPARSE_ELL_F32};
+    static const int blocks[] = {SPARSE_CSR, SPARSE_CSR_F32, SPARSE_ELL, SPARSE_ELL_F32},
+                     single[] = {SPARSE_CSR, SPARSE_CSR_F32, SPARSE_COO, SPARSE_COO_F32};
     variant_list list;
     work_plan plan;
     work w;
@@ -113,7 +125,10 @@ static void test_spmm(mc_type type, int vec) {
         test_sums(&w, &w.problems[i]);
         test_b(&w, &w.problems[i], type);
     }
-    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) test_format(&w, same[i]);
+    for (size_t i = 0; vec > 1 && i < sizeof blocks / sizeof blocks[0]; i++) test_format(&w, blocks[i]);
+    for (size_t i = 0; vec == 1 && i < sizeof single / sizeof single[0]; i++) test_format(&w, single[i]);
+    CHECK((w.formats[SPARSE_COO].values == NULL) == (vec > 1), "COO of V = %d", vec);
+    CHECK((w.formats[SPARSE_ELL].values == NULL) == (vec == 1), "Blocked-ELL of V = %d", vec);
     CHECK(w.formats[SPARSE_ELL_S8].values == NULL);
     CHECK(w.formats[SPARSE_UNIFORM_8].block == 8 && w.formats[SPARSE_UNIFORM_16].block == 16);
     work_release(&w, &plan);
@@ -211,11 +226,12 @@ static void test_uniform(uniform_blocks of, int64_t kept) {
 /* -- Which formats take part */
 
 static void test_table(void) {
-    static const sparse_sides all[] = {{MC_OP_SPMM, MC_S8, 8},    {MC_OP_SPMM, MC_F16, 8},
-                                       {MC_OP_SPMM, MC_BF16, 8},  {MC_OP_SPMM, MC_F16, 1},
-                                       {MC_OP_SDDMM, MC_S8, 8},   {MC_OP_SDDMM, MC_F16, 4},
-                                       {MC_OP_SDDMM, MC_BF16, 4}, {MC_OP_SPMM, MC_S16, 8}};
-    static const int counts[] = {6, 7, 7, 4, 4, 4, 2, 0};
+    static const sparse_sides all[] = {
+        {MC_OP_SPMM, MC_S8, 8},    {MC_OP_SPMM, MC_F16, 8},   {MC_OP_SPMM, MC_BF16, 8},
+        {MC_OP_SPMM, MC_F16, 1},   {MC_OP_SDDMM, MC_S8, 8},   {MC_OP_SDDMM, MC_F16, 4},
+        {MC_OP_SDDMM, MC_BF16, 4}, {MC_OP_SPMM, MC_S16, 8},   {MC_OP_SPMM, MC_TF32, 1},
+        {MC_OP_SPMM, MC_TF32, 8},  {MC_OP_SDDMM, MC_TF32, 1}, {MC_OP_SPMM, MC_S8, 1}};
+    static const int counts[] = {6, 7, 7, 6, 4, 4, 2, 0, 2, 2, 1, 4};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         int count = 0;
         for (int format = 0; format < SPARSE_FORMATS; format++) count += sparse_is_of(format, &all[i]);
@@ -230,7 +246,7 @@ static void test_table(void) {
 int main(void) {
     diag = mc_diag_create();
     for (mc_type type = MC_F16; type <= MC_BF16; type++)
-        for (int vec = 2; vec <= 16; vec *= 2) {
+        for (int vec = 1; vec <= 16; vec *= 2) {
             test_spmm(type, vec);
             test_sddmm(type, vec);
         }
