@@ -27,7 +27,7 @@ typedef struct run_options {
 
 static const cmd_option run_table[] = {
     {"matrices", 'm', OPTION_TEXT, offsetof(run_options, matrices), "FOLDER", 0, 0,
-     ".smtx files, in it and below; each nonzero becomes a vector"},
+     ".smtx and .mtx files, in it and below; each nonzero becomes a vector"},
     {"shapes", 0, OPTION_CHOICE, offsetof(run_options, shapes), SHAPE_SET_WORDS, 0, 0,
      "in place of files: layers of language models, or a first look; operands are drawn on the GPU"},
     {"sparsity", 0, OPTION_REAL, offsetof(run_options, sparsity), "S", 0, 1,
@@ -266,10 +266,12 @@ static json_t *machine_json(const session *s) {
 }
 
 static void report(const session *s, const work *w, int64_t size, const race_summary *summary) {
-    double ratio = summary->best_us > 0 ? summary->dense_us / summary->best_us : 0;
-    fprintf(stderr, "%4zu/%zu %6.1f s  %s %-5lld cublaslt f16 %8.2f us  ours %8.2f us  %5.2fx  %s",
-            s->done + 1, s->count, now() - s->started, operation_size(s->plan.operation), (long long)size,
-            summary->dense_us, summary->best_us, ratio, w->name);
+    const bool dense = summary->dense_us > 0 || summary->sparse_us == 0;
+    const double base = dense ? summary->dense_us : summary->sparse_us;
+    const double ratio = summary->best_us > 0 ? base / summary->best_us : 0;
+    fprintf(stderr, "%4zu/%zu %6.1f s  %s %-5lld %s %8.2f us  ours %8.2f us  %5.2fx  %s", s->done + 1,
+            s->count, now() - s->started, operation_size(s->plan.operation), (long long)size,
+            dense ? "cublaslt f16" : "cusparse", base, summary->best_us, ratio, w->name);
     if (summary->wrong > 0) fprintf(stderr, "  %zu WRONG", summary->wrong);
     if (summary->failed > 0) fprintf(stderr, "  %zu could not run", summary->failed);
     fputc('\n', stderr);

@@ -283,7 +283,10 @@ static void open_product(dense_peers *peers, size_t index, gpu_device *gpu, help
     dense_product_state *p = &peers->products[index];
     set_shape(p, problem);
     mc_diag_clear(diag);
-    mc_status status = product_open(p, gpu, h, problem->cold, diag);
+    mc_status status = peer_check_dense("A", problem->m, problem->k, p->kind->a, diag);
+    if (status == MC_OK && problem->sampled)
+        status = peer_check_dense("C", problem->m, problem->n, p->kind->result, diag);
+    if (status == MC_OK) status = product_open(p, gpu, h, problem->cold, diag);
     if (status == MC_OK) status = add_contenders(peers, p, gpu, h, diag);
     if (status != MC_OK)
         snprintf(peers->notes[index], PEER_NOTE, "%s%s: %s", p->kind->label,

@@ -30,6 +30,9 @@ static mc_status allocate(sparse_arrays *out, mc_diag *diag) {
     if (out->indices > INT32_MAX || out->value_count > INT32_MAX)
         return mc_fail(diag, MC_CANNOT, "%lld stored values: more than 32-bit indices reach",
                        (long long)out->value_count);
+    if (out->block > 1 && (uint64_t)out->value_count * out->value_bytes > FORMATS_MOST_BYTES)
+        return mc_fail(diag, MC_CANNOT, "%lld stored values: more than %d GiB", (long long)out->value_count,
+                       FORMATS_MOST_BYTES >> 30);
     out->row_ptr = calloc((size_t)out->rows + 1, sizeof *out->row_ptr);
     out->col_idx = calloc((size_t)out->indices + 1, sizeof *out->col_idx);
     if (out->kept != FORMAT_PATTERN) out->values = calloc((size_t)out->value_count + 1, out->value_bytes);

@@ -9,6 +9,10 @@
    float the same value in f32. */
 typedef enum format_values { FORMAT_PATTERN, FORMAT_OWN, FORMAT_HALVES, FORMAT_F32 } format_values;
 
+/* Formats of blocks store zeros. A matrix that would have more than so many bytes of values is not made:
+   MC_CANNOT. */
+enum { FORMATS_MOST_BYTES = 1 << 30 };
+
 /* Arrays as cuSPARSE wants them. Not all members belong to all formats. */
 typedef struct sparse_arrays {
     int32_t *row_ptr;      /* CSR: rows + 1; BSR: block rows + 1; COO: the row of each value */

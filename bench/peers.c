@@ -26,6 +26,13 @@ bool peer_is_own(const peer_problem *p, mc_type a, mc_type b, mc_type result, un
     return (p->outs & results) == 0 || (p->outs & 1u << result) != 0;
 }
 
+mc_status peer_check_dense(const char *name, int64_t rows, int64_t cols, mc_type type, mc_diag *diag) {
+    double bytes = (double)rows * (double)cols * (double)mc_type_bytes(type);
+    if (bytes <= PEER_MOST_BYTES) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "with its zeros %s takes %.2f GiB, more than %d", name, bytes * 0x1p-30,
+                   PEER_MOST_BYTES >> 30);
+}
+
 const char *peer_last_message(const mc_diag *diag) {
     const char *text = mc_diag_text(diag), *line = strrchr(text, '\n');
     return line == NULL ? text : line + 1;

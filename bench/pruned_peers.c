@@ -8,7 +8,8 @@ static void open_product(pruned_peers *peers, size_t index, gpu_device *gpu, hel
     pruned_product *p = &peers->products[index];
     pruned_set_shape(p, problem);
     mc_diag_clear(diag);
-    mc_status status = pruned_product_open(p, gpu, h, problem->cold, diag);
+    mc_status status = peer_check_dense("A", problem->m, problem->k, p->kind->operand, diag);
+    if (status == MC_OK) status = pruned_product_open(p, gpu, h, problem->cold, diag);
     if (status == MC_OK) status = pruned_choose(p, gpu, h, diag);
     for (int i = 0; i < PRUNED_KEPT && status == MC_OK && p->kept[i] != NULL; i++)
         peers->contenders[peers->count++] = pruned_contender(p->kept[i]);

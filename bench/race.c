@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "race_state.h"
+#include "results.h"
 
 enum { MAX_FINALISTS = 256, GROUPS = 3 };
 
@@ -114,6 +115,7 @@ static mc_status finish(race *r, const final_field *f, const timing *timings, ra
         if (status == MC_OK) status = race_write_result(r, c, &timings[i], f->entries[i]);
         if (f->entries[i] != NULL) keep_least(&summary->best_us, timings[i].median);
         else if (strcmp(c->label, "cublaslt f16") == 0) keep_least(&summary->dense_us, timings[i].median);
+        else if (label_is_cusparse(c->label)) keep_least(&summary->sparse_us, timings[i].median);
     }
     return status;
 }

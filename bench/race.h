@@ -45,8 +45,8 @@ typedef struct race_peers {
 
 /* How a problem went, for the line on stderr. */
 typedef struct race_summary {
-    double dense_us, best_us; /* fastest cublaslt f16 and fastest of ours; 0: none */
-    size_t wrong, failed;     /* of our variants */
+    double dense_us, sparse_us, best_us; /* fastest cublaslt f16, cusparse and of ours; 0: none */
+    size_t wrong, failed;                /* of our variants */
 } race_summary;
 
 /* Verifies every variant and every peer; a quick time for each; then interleaved rounds of the best of ours

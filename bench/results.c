@@ -169,4 +169,6 @@ bool label_is_part(const results *r, size_t label) {
 }
 
 bool label_is_ours(const char *label) { return strncmp(label, "mcgen ", 6) == 0; }
-bool label_is_cusparse(const char *label) { return strncmp(label, "cusparse ", 9) == 0; }
+bool label_is_cusparse(const char *label) {
+    return strncmp(label, "cusparse ", 9) == 0 && strncmp(label, "cusparse uniform ", 17) != 0;
+}

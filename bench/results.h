@@ -52,6 +52,7 @@ bool label_is_part(const results *results, size_t label);
 /* How many times as fast as the base; 0 where either is missing. */
 double result_speed(const result_problem *problem, size_t label);
 bool label_is_ours(const char *label);
+/* Of the problem's own matrix. */
 bool label_is_cusparse(const char *label);
 
 #endif

@@ -29,6 +29,7 @@ static peer_problem problem_of(const race_track *t, const problem_shape *shape) 
                       .names = t->rules.names,
                       .own = t->rules.drawn,
                       .k_contiguous = op->k_contiguous,
+                      .sampled = operation_is_sampled(op),
                       .cold = t->rules.cold,
                       .law = t->rules.law};
     if (shape == NULL) return p;

@@ -78,6 +78,12 @@ static void list_sddmm(sparse_product *p, const sparse_problem *q, operand list[
                         (size_t)q->work->padded_cols * k_bytes};
 }
 
+/* work.h: what has no arrays was too long. */
+static mc_status check_made(const sparse_product *p, const sparse_problem *q, mc_diag *diag) {
+    if (arrays_of(p, q->work)->row_ptr != NULL) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "with its zeros A takes more than %d GiB", PEER_MOST_BYTES >> 30);
+}
+
 static mc_status upload(sparse_product *p, gpu_device *gpu, const sparse_problem *q, mc_diag *diag) {
     const sparse_arrays *s = arrays_of(p, q->work);
     operand list[OPERANDS + 2];
@@ -364,7 +370,8 @@ void sparse_open(sparse_peers *peers, const sparse_library *library, gpu_device 
         p->format = i;
         p->type = q->sides.type;
         mc_diag_clear(diag);
-        mc_status status = upload(p, gpu, q, diag);
+        mc_status status = check_made(p, q, diag);
+        if (status == MC_OK) status = upload(p, gpu, q, diag);
         if (status == MC_OK) status = want_uniform(p, gpu, h, q, diag);
         if (status == MC_OK) try_algorithms(peers, p, gpu, h, q, label, diag);
         else note(peers, i, label, NULL, diag);

@@ -21,12 +21,26 @@ static bool has_ending(const char *path, const char *ending) {
     return length >= tail && strcmp(path + length - tail, ending) == 0;
 }
 
-/* The shape of the first line; a file without one fails later, when it is read. */
+/* Files that may be matrices beside other things, such as .npy, are none here. */
+static bool is_matrix(const char *path) {
+    static const char *const endings[] = {".smtx", ".mtx", ".smtx.gz", ".mtx.gz"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (has_ending(path, endings[i])) return mc_csr_reads(path);
+    return false;
+}
+
+/* The shape of the first line that is no comment ("16, 32, 5" or "16 32 5"); a file without one fails later,
+   when it is read. */
 static void read_shape(work *item) {
-    FILE *file = fopen(item->path, "r");
+    FILE *file = has_ending(item->path, ".gz") ? NULL : fopen(item->path, "r");
+    char *line = NULL;
+    size_t room = 0;
     long long rows = 0, cols = 0;
     if (file == NULL) return;
-    if (fscanf(file, "%lld, %lld", &rows, &cols) == 2) item->rows = rows, item->cols = cols;
+    while (getline(&line, &room, file) > 0 && line[0] == '%') continue;
+    if (line != NULL && sscanf(line, "%lld%*[, \t]%lld", &rows, &cols) == 2)
+        item->rows = rows, item->cols = cols;
+    free(line);
     fclose(file);
 }
 
@@ -36,7 +50,7 @@ static const char *base_name(const char *path) {
 }
 
 static bool add_file(listing *list, const char *path) {
-    if (!has_ending(path, ".smtx")) return true;
+    if (!is_matrix(path)) return true;
     if (list->filter != NULL && strstr(base_name(path), list->filter) == NULL) return true;
     work *grown = realloc(list->items, (list->count + 1) * sizeof *grown);
     if (grown == NULL) return false;
@@ -84,8 +98,8 @@ mc_status work_list(const char *folder, const char *filter, size_t limit, work *
         if (!add_file(&list, names + at)) status = mc_fail(diag, MC_NOMEM, "out of memory");
     free(names);
     if (status == MC_OK && list.count == 0)
-        status = mc_fail(diag, MC_CANNOT, "%s: no .smtx file%s%s", folder, filter != NULL ? " with " : "",
-                         filter != NULL ? filter : "");
+        status = mc_fail(diag, MC_CANNOT, "%s: no .smtx or .mtx file%s%s", folder,
+                         filter != NULL ? " with " : "", filter != NULL ? filter : "");
     if (list.count > 0) qsort(list.items, list.count, sizeof list.items[0], by_shape);
     *items = list.items;
     *count = list.count;

@@ -59,18 +59,20 @@ typedef struct work {
     char *path;
     bool made;           /* of no file, but of a set of shapes: the path is its name */
     const char *name;    /* of the file, inside path */
-    int64_t rows, cols;  /* of the pattern, read ahead */
+    int64_t rows, cols;  /* of the pattern, read ahead; 0 of a compressed file */
     mc_vsparse a;        /* the mask of sddmm */
     int64_t padded_cols; /* at least its columns, in whole blocks of every sparse peer */
     mc_packed *packings; /* one for each group of the variants */
     work_problem problems[WORK_MAX_SIZES];
-    sampled_order orders[ORDER_COUNT];     /* sddmm: those of the variants and the sparse peers */
-    sparse_arrays formats[SPARSE_FORMATS]; /* empty without sparse peers */
-    char *error;                           /* not NULL: this matrix could not be prepared */
+    sampled_order orders[ORDER_COUNT]; /* sddmm: those of the variants and the sparse peers */
+    /* Empty without sparse peers; without row_ptr, where its zeros would take too many bytes */
+    sparse_arrays formats[SPARSE_FORMATS];
+    char *error; /* not NULL: this matrix could not be prepared */
 } work;
 
-/* Lists the .smtx files of FOLDER and below, those whose name contains FILTER (NULL: all), sorted by shape
-   and name, at most LIMIT of them where that is not 0. MC_CANNOT where there are none. The caller frees. */
+/* Lists the .smtx and .mtx files of FOLDER and below, also compressed ones that are read: those whose name
+   contains FILTER (NULL: all), sorted by shape and name, at most LIMIT of them where that is not 0. MC_CANNOT
+   where there are none. The caller frees. */
 mc_status work_list(const char *folder, const char *filter, size_t limit, work **items, size_t *count,
                     mc_diag *diag);
 void work_list_free(work *items, size_t count);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/real.h"
+#include "peers.h"
 #include "products.h"
 
 static problem_shape shape(const mc_vsparse *a, int64_t size) {
@@ -31,6 +32,13 @@ static format_values kept_by(int format, mc_type type) {
     return operand == type ? FORMAT_OWN : operand == MC_F32 ? FORMAT_F32 : FORMAT_HALVES;
 }
 
+/* A format that would be too long is left without arrays. */
+static mc_status leave_out(sparse_arrays *arrays, mc_diag *diag) {
+    sparse_arrays_free(arrays);
+    mc_diag_clear(diag);
+    return MC_OK;
+}
+
 /* A in each format that takes part. */
 static mc_status convert_a(work *w, mc_diag *diag) {
     static mc_status (*const make[])(const mc_vsparse *, format_values, sparse_arrays *, mc_diag *) = {
@@ -41,11 +49,13 @@ static mc_status convert_a(work *w, mc_diag *diag) {
         const sparse_format *f = &sparse_formats[i];
         if (!sparse_is_of(i, &sides) || f->block != 0) continue;
         status = make[f->layout](&w->a, kept_by(i, w->a.type), &w->formats[i], diag);
+        bool blocks = f->layout == BSR || f->layout == BLOCKED_ELL;
+        if (status == MC_CANNOT && blocks) status = leave_out(&w->formats[i], diag);
     }
     return status;
 }
 
-/* Matrices of whole blocks, of A's shape and sparsity. */
+/* Matrices of whole blocks, of A's shape and sparsity. What they give a dense product tells. */
 static mc_status make_uniform(work *w, uint64_t seed, mc_diag *diag) {
     const sparse_sides sides = sides_of(w);
     mc_status status = MC_OK;
@@ -57,7 +67,10 @@ static mc_status make_uniform(work *w, uint64_t seed, mc_diag *diag) {
                                                        ((double)w->a.row_blocks * (double)w->a.cols),
                                    .type = sparse_operand(i, w->a.type),
                                    .seed = seed};
-        if (of.block != 0 && sparse_is_of(i, &sides)) status = formats_uniform_ell(&of, &w->formats[i], diag);
+        if (of.block == 0 || !sparse_is_of(i, &sides)) continue;
+        status = peer_check_dense("A", of.rows, of.cols, of.type, diag);
+        if (status == MC_OK) status = formats_uniform_ell(&of, &w->formats[i], diag);
+        if (status == MC_CANNOT) status = leave_out(&w->formats[i], diag);
     }
     return status;
 }

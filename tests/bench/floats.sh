@@ -59,6 +59,20 @@ for vec in 2 8; do
     lines "sddmm bf16, V = $vec" 'cusparse [a-z]* bf16' 0
 done
 
+# A matrix whose zeros would take too many bytes: cuSPARSE has it, the dense product is left out. Files of MatrixMarket.
+mkdir large
+printf '%%%%MatrixMarket matrix coordinate pattern general\n%% wide\n2000 540000 3\n1 8\n700 600\n2000 540000\n' >large/wide.mtx
+expect 0 'cusparse    10.00 us  ours' run "$specs/spmm_csr_f16.lua" -m large --n 8 --variants default \
+    --contenders 'cublaslt f16,cublaslt s8,cusparse csr f16,uniform'
+lines 'a large matrix' '"matrix":"wide.mtx","m":2000,"n":8,"k":540000,.*"contender":"cusparse csr f16"' 3
+lines 'its dense product' '"text":"cublaslt f16: with its zeros A takes 2.01 GiB, more than 1"' 1
+lines 'its dense product' '"text":"cublaslt s8: with its zeros A takes 1.01 GiB, more than 1"' 1
+lines 'one of its size' 'uniform blocked-ell [0-9x]* f16: with its zeros A takes more than 1 GiB' 2
+lines 'no other result' '"kind":"result"' 4
+printf '%%%%MatrixMarket matrix coordinate pattern general\n5000 40000 3\n1 8\n700 600\n5000 40000\n' >large/wide.mtx
+expect 0 '' run "$specs/sddmm_f16.lua" -m large --k 16 --variants default --peers cublaslt --contenders 'cublaslt f16'
+lines 'the dense product of a large mask' '"text":"cublaslt f16: with its zeros C takes 2.98 GiB, more than 1"' 1
+
 # Outputs, sizes and variants.
 out() { # SPEC SETTINGS...
     expect 0 '' run "$specs/$1.lua" --peers none --variants default "${@:2}"

@@ -39,8 +39,8 @@ expect 2 'no_such' "$mcbench" run "$spec" -m matrices --set no_such=1
 expect 2 '9999' "$mcbench" run "$spec" -m matrices --variants 9999
 expect 1 'absent.lua' "$mcbench" run absent.lua -m matrices
 expect 1 'absent: cannot be read' "$mcbench" run "$spec" -m absent
-expect 1 'empty: no .smtx file' "$mcbench" run "$spec" -m empty
-expect 1 'matrices: no .smtx file with nothing' "$mcbench" run "$spec" -m matrices --filter nothing
+expect 1 'empty: no .smtx or .mtx file' "$mcbench" run "$spec" -m empty
+expect 1 'matrices: no .smtx or .mtx file with nothing' "$mcbench" run "$spec" -m matrices --filter nothing
 expect 1 'the simulator has no time to measure' "$mcbench" run "$spec" -m matrices --device sim
 if "$mcbench" run "$spec" -m matrices --out none.jsonl 2>&1 | grep -q 'no CUDA driver'; then
     expect 1 'mcbench: no CUDA driver: libcuda.so.1' "$mcbench" run "$spec" -m matrices

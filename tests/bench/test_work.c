@@ -79,6 +79,13 @@ static void write_matrix(const char *name, int64_t rows, int64_t cols, double sp
     mc_csr_free(&csr);
 }
 
+static void write_text(const char *name, const char *text) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0, "%s", path);
+}
+
 static void test_prepared(const work *w, const work_plan *plan) {
     CHECK(w->error == NULL, "%s", w->error);
     if (w->error != NULL) return;
@@ -114,10 +121,11 @@ static void test_feeder(const variant_list *variants) {
     write_matrix("b_2.smtx", 3, 30, 0.8);
     write_matrix("b_1.smtx", 3, 30, 0.5);
     write_matrix("a.smtx", 2, 100, 0.9);
-    write_matrix("c.smtx", 4, 17, 0.7);
+    write_text("c.mtx", "%%MatrixMarket matrix coordinate pattern general\n% 9 9 9\n4 50 2\n1 3\n4 50\n");
+    write_text("no_matrix.npy", "9, 9, 0\n");
     OK(work_list(folder, NULL, 0, &items, &count, diag));
     CHECK(count == 4, "%zu", count);
-    static const char *const order[] = {"c.smtx", "b_1.smtx", "b_2.smtx", "a.smtx"};
+    static const char *const order[] = {"b_1.smtx", "b_2.smtx", "c.mtx", "a.smtx"};
     OK(feeder_start(&ahead, items, count, &plan, 3, 2, diag));
     for (size_t i = 0; i + 1 < count; i++) {
         work *w = feeder_take(ahead);
@@ -190,6 +198,28 @@ static void remove_folder(void) {
     CHECK(system(command) == 0);
 }
 
+/* -- A matrix of which no padded format can be made: one row block of 3000 blocks, 5000 row blocks */
+
+static void test_too_long(void) {
+    enum { VEC = 8, BLOCKS = 5000, LONG = 3000 };
+    const variant_list list = {.operation = operation_find("spmm"), .vec = VEC, .lhs = MC_F16, .rhs = MC_F16};
+    const work_plan plan = {
+        .operation = list.operation, .sizes = {1}, .size_count = 1, .variants = &list, .sparse_peers = true};
+    work w = {.padded_cols = VEC * LONG};
+    int64_t row_ptr[BLOCKS + 1];
+    int32_t col_idx[LONG];
+    mc_csr csr = {.rows = BLOCKS, .cols = VEC * LONG, .nnz = LONG, .row_ptr = row_ptr, .col_idx = col_idx};
+    for (int i = 0; i <= BLOCKS; i++) row_ptr[i] = i < 7 ? 0 : LONG;
+    for (int i = 0; i < LONG; i++) col_idx[i] = VEC * i;
+    OK(list.operation->dilate(&list, &csr, 1, &w.a, diag));
+    w.problems[0].shape = list.operation->shape(&w.a, 1);
+    OK(list.operation->prepare(&w, &plan, diag));
+    CHECK(w.formats[SPARSE_ELL].row_ptr == NULL && w.formats[SPARSE_ELL_F32].row_ptr == NULL);
+    CHECK(w.formats[SPARSE_UNIFORM_8].row_ptr == NULL && w.formats[SPARSE_UNIFORM_16].row_ptr == NULL);
+    CHECK(w.formats[SPARSE_BSR].indices == LONG && w.formats[SPARSE_CSR_F32].indices == VEC * LONG);
+    work_release(&w, &plan);
+}
+
 /* -- Patterns without files */
 
 static void test_patterns(void) {
@@ -258,6 +288,7 @@ int main(int argc, char **argv) {
     test_patterns();
     test_sets();
     test_drawn();
+    test_too_long();
     OK(variants_choose(&variants, paths, NULL, 0, 0, "all", diag));
     OK(variants_load(&variants, NULL, 3, diag));
     CHECK(variants.count == 120, "%zu", variants.count);
