@@ -100,6 +100,7 @@ mc_status race_write_result(race *r, const contender *c, const timing *t, const 
     json_object_set_new(line, "rounds", json_integer(t->rounds));
     json_object_set_new(line, "launches", json_integer(t->launches));
     json_object_set_new(line, "sets", json_integer(c->sets));
+    if (c->prepare > 0) json_object_set_new(line, "prepare_us", json_real(c->prepare));
     if (entry != NULL) {
         add_floor(r, entry, t->median, line);
         if (isfinite(entry->estimate)) json_object_set_new(line, "estimate", json_real(entry->estimate));

@@ -68,17 +68,28 @@ static mc_status write_dense(race *r, const our_operands *o, size_t part, const 
     return slab_write(&r->track->gpu, &o->slab, part, dense->data, dense_bytes(dense), r->diag);
 }
 
-static mc_status upload_operands(race *r, size_t group) {
+/* To all sets, of which one counts. */
+static mc_status write_packed(race *r, size_t group) {
     our_operands *o = &r->operands[group];
-    gpu_device *gpu = &r->track->gpu;
     const mc_packed *packed = &r->work->packings[group];
-    reserve_operands(r, group, o);
-    mc_status status = slab_create(gpu, &o->slab, gpu_sets(gpu, &o->slab, r->track->rules.cold), r->diag);
+    double begin = timer_wall_us();
+    mc_status status = MC_OK;
     for (size_t i = 0; i < packed->array_count && status == MC_OK; i++) {
         const mc_packed_array *array = &packed->arrays[i];
         size_t bytes = (size_t)mc_type_size(array->type, array->count);
-        status = slab_write(gpu, &o->slab, o->arrays[i], array->data, bytes, r->diag);
+        status = slab_write(&r->track->gpu, &o->slab, o->arrays[i], array->data, bytes, r->diag);
     }
+    double copied = (timer_wall_us() - begin) / o->slab.sets;
+    o->prepare = packed->array_count > 0 ? r->work->pack_us[group] + copied : 0;
+    return status;
+}
+
+static mc_status upload_operands(race *r, size_t group) {
+    our_operands *o = &r->operands[group];
+    gpu_device *gpu = &r->track->gpu;
+    reserve_operands(r, group, o);
+    mc_status status = slab_create(gpu, &o->slab, gpu_sets(gpu, &o->slab, r->track->rules.cold), r->diag);
+    if (status == MC_OK) status = write_packed(r, group);
     if (status == MC_OK)
         status = slab_write(gpu, &o->slab, o->factors, r->factors, race_factor_bytes(r), r->diag);
     if (status == MC_OK) status = write_dense(r, o, o->a, &r->problem->a, SEED_A);
@@ -271,6 +282,7 @@ static mc_status enter_variant(race *r, our_entry *e, mc_diag *diag) {
     want_place want;
     const want_kind kind = {.output = v->output, .order = v->order};
     mc_status status = race_find_want(r, &kind, &want, diag);
+    c->prepare = o->prepare;
     c->begins = o->begins, c->begin_count = o->begin_count;
     c->others = o->checks, c->other_count = o->check_count;
     c->check = (result_check){.type = v->output.type,

@@ -25,8 +25,9 @@ void sparse_library_close(sparse_library *library);
 typedef struct sparse_call {
     const struct sparse_product *product;
     int algorithm;
-    void **descs;    /* 3 a set */
+    void **descs;    /* 3 a set, and of a spare one */
     uint64_t buffer; /* 0: none */
+    double prepare;  /* microseconds that asking for the buffer's size and preprocessing took */
 } sparse_call;
 
 typedef struct sparse_product {

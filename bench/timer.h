@@ -40,13 +40,18 @@ typedef struct contender {
     size_t begin_count;
     const result_check *others; /* further results */
     size_t other_count;
-    double quick; /* microseconds, of timer_quick */
+    double quick;   /* microseconds, of timer_quick */
+    double prepare; /* likewise, of what is done once for a matrix before its first product; 0: nothing is */
 } contender;
 
 typedef struct timing {
     double median, low, high; /* microseconds a launch; low and high are the quartiles over the rounds */
     int launches, rounds;
 } timing;
+
+/* Microseconds of the clock on the wall, and of the calling thread. */
+double timer_wall_us(void);
+double timer_thread_us(void);
 
 /* Runs CONTENDER on set 0 over a poisoned result (NaN where that exists), or what stands there before, and
    compares. MC_MISMATCH: "12 of 4096 elements are wrong". */

@@ -136,10 +136,14 @@ static mc_status read_matrix(work *w, const work_plan *plan, mc_diag *diag) {
 static mc_status pack(work *w, const work_plan *plan, mc_diag *diag) {
     size_t count = plan->variants->packing_count;
     w->packings = calloc(count + 1, sizeof *w->packings);
-    if (w->packings == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    w->pack_us = calloc(count + 1, sizeof *w->pack_us);
+    if (w->packings == NULL || w->pack_us == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     mc_status status = MC_OK;
-    for (size_t i = 0; i < count && status == MC_OK; i++)
+    for (size_t i = 0; i < count && status == MC_OK; i++) {
+        double begin = timer_thread_us();
         status = mc_pack(plan->variants->packings[i], &w->a, &w->packings[i], diag);
+        w->pack_us[i] = timer_thread_us() - begin;
+    }
     return status;
 }
 
@@ -175,11 +179,13 @@ void work_release(work *w, const work_plan *plan) {
     for (size_t i = 0; w->packings != NULL && i < plan->variants->packing_count; i++)
         mc_packed_free(&w->packings[i]);
     free(w->packings);
+    free(w->pack_us);
     for (int i = 0; i < SPARSE_FORMATS; i++) sparse_arrays_free(&w->formats[i]);
     for (int i = 0; i < ORDER_COUNT; i++) order_free(&w->orders[i]);
     for (size_t i = 0; i < WORK_MAX_SIZES; i++) problem_release(&w->problems[i]);
     mc_vsparse_free(&w->a);
     free(w->error);
     w->packings = NULL;
+    w->pack_us = NULL;
     w->error = NULL;
 }

@@ -63,6 +63,7 @@ typedef struct work {
     mc_vsparse a;        /* the mask of sddmm */
     int64_t padded_cols; /* at least its columns, in whole blocks of every sparse peer */
     mc_packed *packings; /* one for each group of the variants */
+    double *pack_us;     /* how long its thread packed each */
     work_problem problems[WORK_MAX_SIZES];
     sampled_order orders[ORDER_COUNT]; /* sddmm: those of the variants and the sparse peers */
     /* Empty without sparse peers; without row_ptr, where its zeros would take too many bytes */

@@ -38,6 +38,8 @@ for type in f16 bf16; do
     each "single nonzeros of $type" $type
     each "single nonzeros of $type in f32" f32
     lines "single nonzeros of $type" 'cusparse \(bsr\|blocked-ell\)' 0
+    check 'what is prepared is told of ours and of each algorithm' [ "$(grep '"contender":"\(mcgen\|cusparse\)' lines.jsonl | grep -vc '"prepare_us":[0-9]')" = 0 ]
+    lines 'and nothing is for a dense product' '"cublaslt .*prepare_us' 0
 done
 expect 0 'cuSPARSE has no spmm of tf32: it multiplies the same values in f32' \
     run "$specs/spmm_csr_tf32.lua" --n 40 --variants default
