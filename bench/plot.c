@@ -257,7 +257,7 @@ static int plot_run(int argc, char **argv) {
     mc_diag *diag = mc_diag_create();
     results r;
     plot p = {.results = &r};
-    mc_status status = results_read(&r, options.over, operands, diag);
+    mc_status status = results_read(&r, &(results_rule){.over = options.over}, operands, diag);
     if (status == MC_OK) {
         p.values = calloc(r.problem_count, sizeof *p.values);
         if (p.values == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");

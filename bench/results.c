@@ -70,8 +70,9 @@ static result_problem *problem_of(results *r, size_t file, const json_t *line) {
     return p;
 }
 
-static void keep_best(result_best *best, const json_t *line) {
+static void keep_best(result_best *best, const json_t *line, int64_t products) {
     double us = real_of(line, "us");
+    if (products > 0) us += real_of(line, "prepare_us") / (double)products;
     if (json_is_true(json_object_get(line, "picked"))) best->picked_us = us;
     if (best->us > 0 && best->us <= us) return;
     *best = (result_best){.us = us,
@@ -94,10 +95,10 @@ static bool add_result(results *r, size_t file, const json_t *line, const char *
     result_problem *p = problem_of(r, file, line);
     *fault = "out of memory";
     if (p == NULL) return false;
-    keep_best(&p->best[number], line);
+    keep_best(&p->best[number], line, r->rule.products);
     if (part == 0) return true;
     r->parents[part] = number;
-    keep_best(&p->best[part], line);
+    keep_best(&p->best[part], line, r->rule.products);
     return true;
 }
 
@@ -140,11 +141,44 @@ static bool has_base(const results *r) {
     return false;
 }
 
-mc_status results_read(results *r, const char *over, char *const *paths, mc_diag *diag) {
-    *r = (results){.labels = {over != NULL ? over : RESULTS_BASE}, .label_count = 1};
+static bool tells_preparation(const results *r) {
+    for (size_t i = 0; i < r->line_count; i++)
+        if (real_of(r->lines[i], "prepare_us") > 0) return true;
+    return false;
+}
+
+/* Whether LABEL begins with the words of OVER, and is of the same matrix. */
+static bool begins_with(const char *label, const char *over) {
+    static const char other[] = "cusparse uniform";
+    size_t length = strlen(over);
+    if (strncmp(label, other, strlen(other)) == 0 && strncmp(over, other, strlen(other)) != 0) return false;
+    return strncmp(label, over, length) == 0 && (label[length] == ' ' || label[length] == '\0');
+}
+
+/* The fastest on P of those that begin with the base's words. */
+static void find_base(const results *r, result_problem *p) {
+    for (size_t label = 1; label < r->label_count; label++) {
+        const result_best *b = &p->best[label];
+        if (r->parents[label] > 0 || b->us <= 0 || !begins_with(r->labels[label], r->labels[0])) continue;
+        if (p->base == 0 || b->us < p->best[0].us) p->best[0] = *b, p->base = label;
+    }
+}
+
+/* Where no contender has just the base's name. */
+static void find_bases(results *r) {
+    if (r->rule.over == NULL || has_base(r)) return;
+    for (size_t i = 0; i < r->problem_count; i++) find_base(r, &r->problems[i]);
+}
+
+mc_status results_read(results *r, const results_rule *rule, char *const *paths, mc_diag *diag) {
+    const char *over = rule->over;
+    *r = (results){.rule = *rule, .labels = {over != NULL ? over : RESULTS_BASE}, .label_count = 1};
     mc_status status = MC_OK;
     for (size_t i = 0; paths[i] != NULL && status == MC_OK; i++) status = read_file(r, i, paths[i], diag);
     if (status == MC_OK && r->problem_count == 0) status = mc_fail(diag, MC_CANNOT, "there are no results");
+    if (status == MC_OK) find_bases(r);
+    if (status == MC_OK && rule->products > 0 && !tells_preparation(r))
+        status = mc_fail(diag, MC_CANNOT, "--products: no result tells what was prepared before it");
     if (status == MC_OK && over != NULL && !has_base(r))
         status = mc_fail(diag, MC_CANNOT, "--over: there are no results of '%s'", over);
     return status;

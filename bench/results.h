@@ -10,6 +10,12 @@ enum { RESULTS_MAX_LABELS = 64 };
 /* The contender that speeds are relative to, where no other is named. */
 #define RESULTS_BASE "cublaslt f16"
 
+/* How results are read. */
+typedef struct results_rule {
+    const char *over; /* the base: a contender, or words that several begin with; NULL: RESULTS_BASE */
+    int64_t products; /* not 0: a time has its share, one of so many, of what was prepared before the first */
+} results_rule;
+
 /* A contender's best on one problem; us 0: none. Members point into the lines read. */
 typedef struct result_best {
     double us, floor_us, fraction;
@@ -27,6 +33,7 @@ typedef struct result_problem {
     int64_t size;                         /* n, or k of sddmm: what problems of one matrix differ in */
     char size_name;                       /* 'N' or 'K' */
     result_best best[RESULTS_MAX_LABELS]; /* one a label */
+    size_t base;                          /* the label that is the base here; 0: the base is one contender */
 } result_problem;
 
 typedef struct results {
@@ -34,6 +41,7 @@ typedef struct results {
     size_t line_count;
     /* In the order of their first line, the base first. A series holds the variants of one spec; its lines
        also count for their contender, which is the series' parent. */
+    results_rule rule;
     const char *labels[RESULTS_MAX_LABELS];
     size_t parents[RESULTS_MAX_LABELS]; /* 0: no series */
     size_t label_count;
@@ -41,10 +49,12 @@ typedef struct results {
     size_t problem_count;
 } results;
 
-/* Reads the files at PATHS (NULL-terminated). MC_FORMAT with "file:line: ..." for what is no result. OVER:
-   the base, NULL for the usual one; MC_CANNOT where the one named has no result. The caller frees also after
-   a failure. */
-mc_status results_read(results *results, const char *over, char *const *paths, mc_diag *diag);
+/* Reads the files at PATHS (NULL-terminated). MC_FORMAT with "file:line: ..." for what is no result. Where no
+   contender has just the name that RULE has for the base, it is on each problem the fastest of those that
+   begin with its words; those of a uniform matrix, which is another one, begin so if the words say uniform.
+   MC_CANNOT where there is none, or RULE counts preparation and no result tells any. The caller frees also
+   after a failure. */
+mc_status results_read(results *results, const results_rule *rule, char *const *paths, mc_diag *diag);
 void results_free(results *results);
 
 /* Whether LABEL is a series that is not all of its parent. */

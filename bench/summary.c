@@ -5,6 +5,7 @@
 #include "bands.h"
 #include "commands.h"
 #include "grids.h"
+#include "over.h"
 #include "results.h"
 #include "stats.h"
 
@@ -64,6 +65,9 @@ static void print_head(const results *r) {
     printf("%zu problems", r->problem_count);
     if (notes > 0) printf(", %zu notes of contenders that could not take part or were wrong", notes);
     printf("\n");
+    if (r->rule.products > 0)
+        printf("Times have their share of what is prepared once, for %lld products\n",
+               (long long)r->rule.products);
 }
 
 /* -- Speeds ---------------------------------------------------------------------------------------------- */
@@ -275,6 +279,7 @@ static mc_status print_all(const results *r, bool speeds, mc_diag *diag) {
         print_speed_table(r, &g, g.sizes[i], values);
     bool shapes = has_shapes(r);
     mc_status status = shapes ? bands_print(r, diag) : MC_OK;
+    if (r->rule.over != NULL) over_print(r, g.sizes, g.size_count, speeds, values);
     if (shapes && !speeds) grids_print(r, g.sizes, g.size_count);
     if (!speeds) print_rest(r, &g, values, winners);
     free(values);
@@ -283,13 +288,16 @@ static mc_status print_all(const results *r, bool speeds, mc_diag *diag) {
 }
 
 typedef struct summary_options {
-    const char *over;
+    results_rule rule;
     bool speeds, json;
 } summary_options;
 
 static const cmd_option summary_table[] = {
-    {"over", 0, OPTION_TEXT, offsetof(summary_options, over), "CONTENDER", 0, 0,
-     "what speeds are relative to (" RESULTS_BASE ")"},
+    {"over", 0, OPTION_TEXT, offsetof(summary_options, rule.over), "CONTENDER", 0, 0,
+     "what speeds are relative to (" RESULTS_BASE
+     "); cusparse: on each problem the fastest of its contenders"},
+    {"products", 0, OPTION_INTEGER, offsetof(summary_options, rule.products), "P", 1, INT32_MAX,
+     "count what is prepared once for a matrix: one of P parts of it with each product"},
     {"speeds", 0, OPTION_SWITCH, offsetof(summary_options, speeds), NULL, 0, 0, "the tables of speeds alone"},
     {"json", 0, OPTION_SWITCH, offsetof(summary_options, json), NULL, 0, 0,
      "lines of JSON: our times beside each peer's, where N >= 512 and where N <= 64"},
@@ -302,7 +310,7 @@ static int summary_run(int argc, char **argv) {
     if (!cmd_parse(&cmd_summary, argc, argv, &options, &operands, &exit_status)) return exit_status;
     mc_diag *diag = mc_diag_create();
     results r;
-    mc_status status = results_read(&r, options.over, operands, diag);
+    mc_status status = results_read(&r, &options.rule, operands, diag);
     if (status == MC_OK) status = check_operators(&r, diag);
     if (status == MC_OK)
         status = options.json ? bands_print_json(&r, diag) : print_all(&r, options.speeds, diag);

@@ -84,6 +84,49 @@ expect 1 "mcbench: --over: there are no results of 'cublaslt f8'" "$mcbench" sum
 "$mcbench" summary "$sample" --speeds >table
 has 'mcgen s8 s8 s32 1.00 ( 2) 4.00 ( 1) '
 check 'speeds alone' [ "$(grep -c 'floor\|best of some' table)" = 0 ]
+# Over a library: on each problem the fastest of its contenders, but those of another matrix. 12 / 10, 20 / 25 and 3 / 2.
+cat >over.jsonl <<'END'
+{"kind":"machine","gpu":"G","driver":"","capability":90,"cuda":13000,"cublaslt":1,"cusparse":1,"cold":false,"vec":1,"rounds":15,"sm_mhz":1}
+END
+over() { # MATRIX N CONTENDER US PREPARE_US
+    printf '{"kind":"result","matrix":"%s","m":8,"n":%s,"k":8,"vec":1,"class":0.99,"op":"spmm","contender":"%s","us":%s,"prepare_us":%s}\n' "$@" >>over.jsonl
+}
+over a.mtx 32 'mcgen f16 f16 f16' 10 100
+over a.mtx 32 'cusparse csr f16' 14 1
+over a.mtx 32 'cusparse csr f16' 12 40
+over a.mtx 32 'cusparse coo f32' 13 10
+over a.mtx 32 'cusparse uniform blocked-ell 8x8 f16' 2 1
+over a.mtx 32 'cusparselt f16' 1 1
+over a.mtx 128 'mcgen f16 f16 f16' 25 100
+over a.mtx 128 'cusparse coo f32' 20 10
+over b.mtx 32 'mcgen f16 f16 f16' 2 100
+over b.mtx 32 'cusparse csr f16' 3 10
+over b.mtx 128 'mcgen f16 f16 f16' 5 100 # which nobody else has
+"$mcbench" summary over.jsonl --over cusparse >table
+has 'Speed over the fastest verified cusparse by N, geometric means (problems, least)'
+has 'N 32 128 all'
+has 'mcgen f16 f16 f16 1.34 ( 2, least 1.20) 0.80 ( 1, least 0.80) 1.13 ( 3, least 0.80)'
+has 'mcgen f16 f16 f16: below 0.90 of cusparse on 1 of 3 problems; the least'
+has ' 0.80 N 128 25.00 us, cusparse coo f32 20.00 us a.mtx'
+has ' 1.20 0.80 a.mtx'
+has ' 1.50 - b.mtx'
+has 'cusparse uniform blocked-ell 8x8 f16 6.00 ( 1) '
+# 10 and a tenth of 100 are 20; 13 and 1 are 14, which is less than 14.1 and 16
+"$mcbench" summary over.jsonl --over cusparse --products 10 --speeds >table
+has 'Times have their share of what is prepared once, for 10 products'
+has 'mcgen f16 f16 f16 0.48 ( 2, least 0.33) 0.60 ( 1, least 0.60) 0.52 ( 3, least 0.33)'
+has 'mcgen f16 f16 f16: below 0.90 of cusparse on 3 of 3 problems; the least, and the others'
+has ' 0.33 N 32 12.00 us, cusparse csr f16 4.00 us b.mtx'
+has ' 0.70 N 32 20.00 us, cusparse coo f32 14.00 us a.mtx'
+check 'no matrices among speeds alone' [ "$(grep -c 'over cusparse by N$' table)" = 0 ]
+"$mcbench" summary over.jsonl --over 'cusparse csr' --speeds >table
+has ' 1.20 N 32 10.00 us, cusparse csr f16 12.00 us a.mtx'
+"$mcbench" summary over.jsonl --over 'cusparse uniform' --speeds >table
+has ' 0.20 N 32 10.00 us, cusparse uniform blocked-ell 8x8 f16 2.00 us a.mtx'
+expect 1 "--over: there are no results of 'cuspar'" "$mcbench" summary over.jsonl --over cuspar
+expect 1 '--products: no result tells what was prepared before it' "$mcbench" summary "$sample" --products 10
+expect 2 "--products: '0'" "$mcbench" summary over.jsonl --products 0
+expect 0 'Speed over cusparse (the line' "$mcbench" plot over.jsonl --over cusparse
 # Many columns, and few; an N between them counts in neither
 cat >bands.jsonl <<'END'
 {"kind":"machine","gpu":"G","driver":"","capability":90,"cuda":13000,"cublaslt":1,"cusparse":1,"cusparselt":1000,"cold":false,"vec":1,"rounds":15,"sm_mhz":1,"shapes":"layers","values":"normal"}
