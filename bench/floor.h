@@ -7,7 +7,7 @@
 #include "variants.h"
 
 typedef struct floor_problem {
-    int64_t m, n, k, vectors; /* nonzero vectors */
+    int64_t m, n, k, vectors; /* nonzero vectors, or what stands for those of a panel in one column */
     int64_t slots;            /* with padding, as packed */
     int64_t a_bytes, b_bytes; /* of the dense operands; spmm: A is packed */
     int64_t elements;         /* of C */

@@ -33,6 +33,8 @@ typedef struct operation {
        frees. */
     mc_status (*prepare)(work *work, const work_plan *plan, mc_diag *diag);
     int64_t (*slots)(const mc_packed *packed, const mc_vsparse *a); /* padding included */
+    /* Slots that are no padding: what names a row or column of B. NULL: A's vectors */
+    int64_t (*named)(const mc_packed *packed, const mc_vsparse *a);
 
     /* On the device: SUMS->elements exact sums, of floats in f32, in SUMS->order at SUMS->address; what KIND
        makes of exact ones by RULE. */

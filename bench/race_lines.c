@@ -68,7 +68,7 @@ static void add_floor(const race *r, const our_entry *e, double us, json_t *line
     const floor_problem problem = {.m = s->m,
                                    .n = s->n,
                                    .k = s->k,
-                                   .vectors = r->work->a.vectors,
+                                   .vectors = o->named,
                                    .slots = o->slots,
                                    .a_bytes = dense_a ? mc_type_size(list->lhs, s->m * s->k) : 0,
                                    .b_bytes = mc_type_size(list->rhs, s->k * s->n),

@@ -43,6 +43,7 @@ static size_t workspace_bytes(const race *r, size_t group) {
 static void reserve_operands(const race *r, size_t group, our_operands *o) {
     const mc_packed *packed = &r->work->packings[group];
     o->slots = r->operation->slots(packed, &r->work->a);
+    o->named = r->operation->named != NULL ? r->operation->named(packed, &r->work->a) : r->work->a.vectors;
     for (size_t i = 0; i < packed->array_count; i++) {
         size_t bytes = (size_t)mc_type_size(packed->arrays[i].type, packed->arrays[i].count);
         o->arrays[i] = slab_part(&o->slab, bytes);

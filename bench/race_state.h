@@ -17,8 +17,8 @@ typedef struct our_operands {
     result_check checks[MAX_OPERANDS];
     size_t check_count;
     double packed_bytes;
-    double prepare; /* microseconds: A was packed, and copied to the device; 0: it is not packed */
-    int64_t slots;
+    double prepare;       /* microseconds: A was packed, and copied to the device; 0: it is not packed */
+    int64_t slots, named; /* with padding, and without */
 } our_operands;
 
 /* A variant on this problem: a launch for each operand set. */

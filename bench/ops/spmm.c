@@ -161,8 +161,23 @@ static mc_status convert_b(const work *w, work_problem *p, mc_diag *diag) {
     return MC_OK;
 }
 
+/* The columns of panels, each of which serves all rows of its panel; NULL: A is packed otherwise. */
+static const mc_packed_array *panel_columns(const mc_packed *packed) {
+    return mc_packed_find(packed, "items") != NULL ? mc_packed_find(packed, "col_idx") : NULL;
+}
+
+/* -1 stands where a panel has no more columns. */
+static int64_t named(const mc_packed *packed, const mc_vsparse *a) {
+    const mc_packed_array *columns = panel_columns(packed);
+    int64_t count = 0;
+    if (columns == NULL) return a->vectors;
+    for (int64_t i = 0; i < columns->count; i++) count += ((const int32_t *)columns->data)[i] >= 0;
+    return count;
+}
+
 /* Values of more than 8 bits have two planes. */
 static int64_t slots(const mc_packed *packed, const mc_vsparse *a) {
+    if (panel_columns(packed) != NULL) return panel_columns(packed)->count;
     const mc_packed_array *values = mc_packed_find(packed, "values");
     return values == NULL ? 0 : values->count / a->vec / (mc_type_bits(a->type) > 8 ? 2 : 1);
 }
@@ -184,6 +199,7 @@ const operation operation_spmm = {.op = MC_OP_SPMM,
                                   .shape = shape,
                                   .prepare = prepare,
                                   .slots = slots,
+                                  .named = named,
                                   .make_sums = products_sums,
                                   .make_output = products_output,
                                   .make_range = products_range,

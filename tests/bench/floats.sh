@@ -74,6 +74,10 @@ lines 'no other result' '"kind":"result"' 4
 printf '%%%%MatrixMarket matrix coordinate pattern general\n5000 40000 3\n1 8\n700 600\n5000 40000\n' >large/wide.mtx
 expect 0 '' run "$specs/sddmm_f16.lua" -m large --k 16 --variants default --peers cublaslt --contenders 'cublaslt f16'
 lines 'the dense product of a large mask' '"text":"cublaslt f16: with its zeros C takes 2.98 GiB, more than 1"' 1
+mkdir packed
+gzip -c matrices/a.smtx >packed/a.smtx.gz
+expect 0 '' run "$specs/spmm_csr_f16.lua" -m packed --n 8 --variants default --peers none
+lines 'a compressed file' '"kind":"result","matrix":"a.smtx.gz"' 1
 
 # Outputs, sizes and variants.
 out() { # SPEC SETTINGS...

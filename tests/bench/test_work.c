@@ -7,6 +7,7 @@
 #include "shapes.h"
 
 static mc_diag *diag;
+static char *panel_spec;
 
 #define OK(call) CHECK((call) == MC_OK, "%s", mc_diag_text(diag))
 
@@ -220,6 +221,28 @@ static void test_too_long(void) {
     work_release(&w, &plan);
 }
 
+/* -- Panels: three nonzeros of one panel, two of them in one column, make 2 of 32 slots */
+
+static void test_panels(void) {
+    char *paths[] = {panel_spec, NULL};
+    variant_list list;
+    mc_vsparse a;
+    mc_packed packed = {0};
+    int64_t row_ptr[] = {0, 1, 3};
+    int32_t col_idx[] = {4, 4, 70};
+    const mc_csr csr = {.rows = 2, .cols = 90, .nnz = 3, .row_ptr = row_ptr, .col_idx = col_idx};
+    const operation *op = operation_find("spmm");
+    OK(variants_choose(&list, paths, NULL, 0, 0, "default", diag));
+    OK(variants_load(&list, NULL, 1, diag));
+    OK(op->dilate(&list, &csr, 1, &a, diag));
+    OK(mc_pack(list.packings[0], &a, &packed, diag));
+    CHECK(op->slots(&packed, &a) == 32 && op->named(&packed, &a) == 2, "%lld slots, %lld named",
+          (long long)op->slots(&packed, &a), (long long)op->named(&packed, &a));
+    mc_packed_free(&packed);
+    mc_vsparse_free(&a);
+    variants_close(&list);
+}
+
 /* -- Patterns without files */
 
 static void test_patterns(void) {
@@ -282,8 +305,10 @@ static void test_drawn(void) {
 int main(int argc, char **argv) {
     variant_list variants;
     diag = mc_diag_create();
-    if (argc < 2 || mkdtemp(folder) == NULL) return 1;
+    if (argc < 3 || mkdtemp(folder) == NULL) return 1;
     char *paths[] = {argv[1], NULL};
+    panel_spec = argv[2];
+    test_panels();
     test_halves();
     test_patterns();
     test_sets();
