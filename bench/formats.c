@@ -2,6 +2,7 @@
 #include <string.h>
 #include "base/real.h"
 #include "formats.h"
+#include "formats/panels.h"
 #include "matrix/random.h"
 
 void sparse_arrays_free(sparse_arrays *arrays) {
@@ -133,6 +134,17 @@ mc_status formats_bsr(const mc_vsparse *a, format_values values, sparse_arrays *
     }
     out->fill = fill_of(a, out);
     return MC_OK;
+}
+
+mc_status formats_bsr_joined(const mc_vsparse *a, int block, format_values values, sparse_arrays *out,
+                             mc_diag *diag) {
+    panel_matrix panels;
+    mc_status status = panels_join(a, block, &panels, diag);
+    if (status != MC_OK) return status;
+    status = formats_bsr(&panels.joined, values, out, diag);
+    if (status == MC_OK) out->fill = fill_of(a, out);
+    panels_free(&panels);
+    return status;
 }
 
 /* One block row of Blocked-ELL. */

@@ -42,6 +42,9 @@ mc_status formats_csr(const mc_vsparse *a, format_values values, sparse_arrays *
 mc_status formats_coo(const mc_vsparse *a, format_values values, sparse_arrays *out, mc_diag *diag);
 /* Values of a block are row-major. */
 mc_status formats_bsr(const mc_vsparse *a, format_values values, sparse_arrays *out, mc_diag *diag);
+/* The same of A with vec = 1: BLOCK rows and columns make a block. Rows behind A's last one are empty. */
+mc_status formats_bsr_joined(const mc_vsparse *a, int block, format_values values, sparse_arrays *out,
+                             mc_diag *diag);
 /* The values are a row-major matrix of a->rows rows and ell_blocks * vec columns. */
 mc_status formats_blocked_ell(const mc_vsparse *a, format_values values, sparse_arrays *out, mc_diag *diag);
 

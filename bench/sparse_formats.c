@@ -43,6 +43,12 @@ const sparse_format sparse_formats[SPARSE_FORMATS] = {
     [SPARSE_COO] = {"coo", COO, SPARSE_COO, true, 0, 0, ORDER_ROWS, 0, ALL, COO_ALGORITHMS},
     [SPARSE_COO_F32] = {"coo", COO, SPARSE_COO_F32, false, MC_F32, MC_F32, ORDER_ROWS, 0, REALS,
                         COO_ALGORITHMS},
+    [SPARSE_BSR_4] = {"bsr 4x4", BSR, SPARSE_BSR_4, true, 0, 0, ORDER_ROWS, 0, ALL, BSR_ALGORITHMS, 4},
+    [SPARSE_BSR_4_F32] = {"bsr 4x4", BSR, SPARSE_BSR_4_F32, false, MC_F32, MC_F32, ORDER_ROWS, 0, REALS,
+                          BSR_ALGORITHMS, 4},
+    [SPARSE_BSR_8] = {"bsr 8x8", BSR, SPARSE_BSR_8, true, 0, 0, ORDER_ROWS, 0, ALL, BSR_ALGORITHMS, 8},
+    [SPARSE_BSR_8_F32] = {"bsr 8x8", BSR, SPARSE_BSR_8_F32, false, MC_F32, MC_F32, ORDER_ROWS, 0, REALS,
+                          BSR_ALGORITHMS, 8},
     [SPARSE_UNIFORM_8] = {"uniform blocked-ell 8x8", BLOCKED_ELL, SPARSE_UNIFORM_8, true, 0, 0, ORDER_ROWS, 8,
                           ALL, ELL_ALGORITHMS},
     [SPARSE_UNIFORM_16] = {"uniform blocked-ell 16x16", BLOCKED_ELL, SPARSE_UNIFORM_16, true, 0, 0,
@@ -57,9 +63,9 @@ const sparse_format sparse_formats[SPARSE_FORMATS] = {
                                 BIT(MC_S8) | REALS, SDDMM_ALGORITHMS},
 };
 
-/* Blocks of a single value are none, and of longer vectors CSR stands for the formats without blocks. */
+/* Blocks of a single value are none. Of longer vectors CSR stands for the formats without blocks. */
 static bool fits(const sparse_format *f, int vec) {
-    if (f->layout == COO) return vec == 1;
+    if (f->layout == COO || f->join != 0) return vec == 1;
     return f->layout == CSR || f->block != 0 || vec > 1;
 }
 

@@ -17,6 +17,10 @@ enum {
     SPARSE_ELL_F32,
     SPARSE_COO,
     SPARSE_COO_F32,
+    SPARSE_BSR_4, /* of single nonzeros in blocks of 4 x 4 or 8 x 8 */
+    SPARSE_BSR_4_F32,
+    SPARSE_BSR_8,
+    SPARSE_BSR_8_F32,
     SPARSE_UNIFORM_8, /* other matrices: whole blocks of 8 x 8 or 16 x 16 at random places */
     SPARSE_UNIFORM_16,
     SPARSE_SAMPLED_CSR,
@@ -43,6 +47,7 @@ typedef struct sparse_format {
     int block;     /* of whole blocks at random places; 0: the problem's own matrix */
     unsigned only; /* the types of problems that it is for, a bit each: 1 << MC_F16 */
     sparse_algorithm algorithms[SPARSE_MAX_ALGORITHMS + 1]; /* the last one without a name */
+    int join; /* rows and columns of blocks that single nonzeros are put into; 0: blocks are V x V */
 } sparse_format;
 
 extern const sparse_format sparse_formats[SPARSE_FORMATS];
@@ -54,7 +59,7 @@ typedef struct sparse_sides {
     int vec;
 } sparse_sides;
 
-/* Whether FORMAT takes part: with V = 1 those without blocks, with longer vectors all but COO. */
+/* Whether FORMAT takes part: with V = 1 COO and joined blocks do, with longer vectors blocks of V x V. */
 bool sparse_is_of(int format, const sparse_sides *sides);
 /* Whether any does. */
 bool sparse_takes(mc_op op, mc_type lhs, mc_type rhs);

@@ -50,7 +50,8 @@ static const void *dense_b(const sparse_product *p, const work_problem *d) {
 }
 
 static int64_t result_rows(const sparse_product *p, const sparse_problem *q) {
-    return format_of(p)->block != 0 ? arrays_of(p, q->work)->matrix_rows : q->problem->shape.m;
+    bool whole = format_of(p)->block != 0 || format_of(p)->join != 0;
+    return whole ? arrays_of(p, q->work)->matrix_rows : q->problem->shape.m;
 }
 
 /* How many elements the result has. */
@@ -338,7 +339,7 @@ static contender contender_of(const sparse_call *call, const sparse_problem *q, 
     c.check = (result_check){.type = result_type(p),
                              .got = result_address(p),
                              .want = p->want != 0 ? p->want : q->want[p->format],
-                             .count = (uint64_t)elements_of(p, q),
+                             .count = (uint64_t)(p->want != 0 ? elements_of(p, q) : q->elements[p->format]),
                              .allowed = allowed(p, q),
                              .finite = is_sampled(p)};
     return c;

@@ -48,7 +48,9 @@ static mc_status convert_a(work *w, mc_diag *diag) {
     for (int i = 0; i < SPARSE_FORMATS && status == MC_OK; i++) {
         const sparse_format *f = &sparse_formats[i];
         if (!sparse_is_of(i, &sides) || f->block != 0) continue;
-        status = make[f->layout](&w->a, kept_by(i, w->a.type), &w->formats[i], diag);
+        const format_values kept = kept_by(i, w->a.type);
+        status = f->join != 0 ? formats_bsr_joined(&w->a, f->join, kept, &w->formats[i], diag)
+                              : make[f->layout](&w->a, kept, &w->formats[i], diag);
         bool blocks = f->layout == BSR || f->layout == BLOCKED_ELL;
         if (status == MC_CANNOT && blocks) status = leave_out(&w->formats[i], diag);
     }

@@ -26,7 +26,7 @@ for type in f16 bf16; do
     done
 done
 expect 0 'faster than every cuSPARSE format' "$mcbench" summary lines.jsonl
-# Matrices without vectors: each algorithm of CSR and COO, and no blocks of their own; f32 also where ours are of tf32.
+# Matrices without vectors: each algorithm of CSR and COO, no blocks of their own, and such that join them; f32 also where ours are of tf32.
 each() { # WHAT TYPE: its algorithms, on both matrices
     for algorithm in csr_alg{1,2,3} coo_alg{1,2,3,4}; do
         lines "$1" "\"contender\":\"cusparse ${algorithm%_*} $2\",\"detail\":\"$algorithm, " 2
@@ -34,10 +34,11 @@ each() { # WHAT TYPE: its algorithms, on both matrices
 }
 for type in f16 bf16; do
     expect 0 '' run "$specs/spmm_csr_f16.lua" --set lhs=$type --set rhs=$type --set out=$type --n 40 --variants default
-    all_right "single nonzeros of $type" "mcgen $type $type $type" 'cublaslt f16' "cusparse csr $type" "cusparse uniform blocked-ell 8x8 $type"
+    all_right "single nonzeros of $type" "mcgen $type $type $type" 'cublaslt f16' "cusparse csr $type" "cusparse uniform blocked-ell 8x8 $type" \
+        "cusparse bsr 4x4 $type" "cusparse bsr 8x8 $type" 'cusparse bsr 4x4 f32' 'cusparse bsr 8x8 f32'
     each "single nonzeros of $type" $type
     each "single nonzeros of $type in f32" f32
-    lines "single nonzeros of $type" 'cusparse \(bsr\|blocked-ell\)' 0
+    lines "single nonzeros of $type" 'cusparse \(bsr [fb]\|blocked-ell\)' 0
     check 'what is prepared is told of ours and of each algorithm' [ "$(grep '"contender":"\(mcgen\|cusparse\)' lines.jsonl | grep -vc '"prepare_us":[0-9]')" = 0 ]
     lines 'and nothing is for a dense product' '"cublaslt .*prepare_us' 0
 done

@@ -87,7 +87,15 @@ static double stored_coo(const sparse_arrays *s, mc_type type, int64_t row, int6
     return 0;
 }
 
-/* The same of CSR or Blocked-ELL. */
+/* Of BSR. */
+static double stored_bsr(const sparse_arrays *s, mc_type type, int64_t row, int64_t col) {
+    for (int64_t i = s->row_ptr[row / s->block]; i < s->row_ptr[row / s->block + 1]; i++)
+        if (s->col_idx[i] == col / s->block)
+            return stored_at(s, type, (i * s->block + row % s->block) * s->block + col % s->block);
+    return 0;
+}
+
+/* Of CSR or Blocked-ELL. */
 static double stored(const sparse_arrays *s, bool ell, mc_type type, int64_t row, int64_t col) {
     int64_t line = row / s->block, first = ell ? line * s->ell_blocks : s->row_ptr[line],
             end = ell ? first + s->ell_blocks : s->row_ptr[line + 1];
@@ -104,18 +112,22 @@ static void test_format(const work *w, int format) {
     int wrong = 0;
     for (int64_t row = 0; row < w->a.rows; row++)
         for (int64_t col = 0; col < COLS; col++) {
-            double value = layout == COO ? stored_coo(s, w->a.type, row, col)
-                                         : stored(s, layout == BLOCKED_ELL, w->a.type, row, col);
+            double value = layout == COO   ? stored_coo(s, w->a.type, row, col)
+                           : layout == BSR ? stored_bsr(s, w->a.type, row, col)
+                                           : stored(s, layout == BLOCKED_ELL, w->a.type, row, col);
             wrong += value != a_value(&w->a, row, col);
         }
     for (int64_t i = 1; layout == COO && i < s->indices; i++) wrong += s->row_ptr[i] < s->row_ptr[i - 1];
     CHECK(wrong == 0, "format %d: %d wrong", format, wrong);
-    CHECK(s->matrix_rows == w->a.rows && s->matrix_cols >= COLS && s->matrix_cols <= w->padded_cols);
+    int64_t block = sparse_formats[format].join != 0 ? s->block : 1;
+    CHECK(s->matrix_rows == (w->a.rows + block - 1) / block * block && s->matrix_cols >= COLS &&
+          s->matrix_cols <= w->padded_cols);
 }
 
 static void test_spmm(mc_type type, int vec) {
-    static const int blocks[] = {SPARSE_CSR, SPARSE_CSR_F32, SPARSE_ELL, SPARSE_ELL_F32},
-                     single[] = {SPARSE_CSR, SPARSE_CSR_F32, SPARSE_COO, SPARSE_COO_F32};
+    static const int blocks[] = {SPARSE_CSR, SPARSE_CSR_F32, SPARSE_ELL, SPARSE_ELL_F32, SPARSE_BSR},
+                     single[] = {SPARSE_CSR,   SPARSE_CSR_F32,   SPARSE_COO,   SPARSE_COO_F32,
+                                 SPARSE_BSR_4, SPARSE_BSR_4_F32, SPARSE_BSR_8, SPARSE_BSR_8_F32};
     variant_list list;
     work_plan plan;
     work w;
@@ -231,7 +243,7 @@ static void test_table(void) {
         {MC_OP_SPMM, MC_F16, 1},   {MC_OP_SDDMM, MC_S8, 8},   {MC_OP_SDDMM, MC_F16, 4},
         {MC_OP_SDDMM, MC_BF16, 4}, {MC_OP_SPMM, MC_S16, 8},   {MC_OP_SPMM, MC_TF32, 1},
         {MC_OP_SPMM, MC_TF32, 8},  {MC_OP_SDDMM, MC_TF32, 1}, {MC_OP_SPMM, MC_S8, 1}};
-    static const int counts[] = {6, 7, 7, 6, 4, 4, 2, 0, 2, 2, 1, 4};
+    static const int counts[] = {6, 7, 7, 10, 4, 4, 2, 0, 4, 2, 1, 6};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         int count = 0;
         for (int format = 0; format < SPARSE_FORMATS; format++) count += sparse_is_of(format, &all[i]);
