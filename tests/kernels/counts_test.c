@@ -67,6 +67,7 @@ static bool line_has(const char *ptx, int line, const char *word) {
 
 /* B's rows are loaded from registers named address0 and so on. */
 static bool is_b_or_c(const char *ptx, const ptxsim_line *l) {
+    if (line_has(ptx, l->line, "flag_at")) return false; /* of a piece's sums */
     return line_has(ptx, l->line, "st.global") || line_has(ptx, l->line, "[%address");
 }
 

@@ -202,8 +202,9 @@ static void check_types(session *s, const char *types) {
     if (found < 2) snprintf(rhs, sizeof rhs, "%s", lhs);
     snprintf(out, sizeof out, "%s", strchr("su", lhs[0]) && strchr("su", rhs[0]) ? "s32" : "f32");
     const bool digits = strncmp(lhs + 1, "16", 3) == 0 && strchr("su", lhs[0]); /* several of them */
-    for (size_t turn = 0; turn < 2 * sizeof forms / sizeof *forms; turn++) {
-        const size_t i = turn / 2;
+    for (size_t turn = 0; turn < 4 * sizeof forms / sizeof *forms; turn++) {
+        const size_t i = turn / 4;
+        const bool shared = turn / 2 % 2 != 0;
         if (digits && turn % 2) continue;
         const bool words = strcmp(rhs, "tf32") == 0, halves = strchr("48", rhs[1]) != NULL;
         const char *tile = words ? "32" : halves && forms[i].wide[0] == '3' ? "64" : forms[i].wide;
@@ -215,6 +216,7 @@ static void check_types(session *s, const char *types) {
                                        {"share", forms[i].share},
                                        {"tile_n", tile},
                                        {"values", turn % 2 ? "nonzeros" : "slots"},
+                                       {"staging", shared ? "shared" : "direct"},
                                        {"arch", s->arch}};
         mc_spec *spec = NULL;
         mc_kernel *kernel = NULL;

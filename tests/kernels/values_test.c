@@ -2,7 +2,9 @@
  * memory, and the kernel computes with it. values_test SPEC... */
 #include <stdlib.h>
 #include "check.h"
+#include "formats/sampled.h"
 #include "problem_ops.h"
+#include <string.h>
 
 /* More windows than the rings hold, row blocks without vectors, row blocks longer than their heads. */
 static const problem_case cases[] = {
@@ -14,8 +16,9 @@ static const problem_case cases[] = {
 /* Settings for the specs that take them. */
 typedef enum demand {
     ANY_TYPES,
-    WIDE_SIGNED, /* A has signed values of several digits */
-    NARROW_RIGHT /* B has 4 bits */
+    WIDE_SIGNED,  /* A has signed values of several digits */
+    NARROW_RIGHT, /* B has 4 bits */
+    PANELS        /* which the others have not */
 } demand;
 
 static const struct choice {
@@ -27,6 +30,8 @@ static const struct choice {
     {ANY_TYPES, {{"vec", "4"}}, 1},
     {ANY_TYPES, {{"vec", "2"}}, 1},
     {ANY_TYPES, {{"split", "1"}}, 1},
+    {PANELS, {{"values", "slots"}}, 1},
+    {PANELS, {{"values", "nonzeros"}, {"panel", "16"}}, 2},
     {WIDE_SIGNED, {{"digits", "balanced"}}, 1},
     {WIDE_SIGNED, {{"digits", "balanced"}, {"vec", "2"}, {"split", "1"}}, 3},
     {WIDE_SIGNED, {{"digits", "offset"}, {"vec", "4"}}, 2},
@@ -69,8 +74,8 @@ static void bind_factor(runner *r, const char *name, mc_per per, const float *va
     else if (per != MC_PER_NONE) upload(r, name, values, (size_t)count * sizeof *values, diag);
 }
 
-static uint64_t bind_all(runner *r, const mc_packed *packed, const problem *p, const mc_output *output,
-                         const mc_dense *c, mc_diag *diag) {
+static uint64_t bind_all(runner *r, const mc_kernel *kernel, const mc_packed *packed, const problem *p,
+                         const mc_output *output, const mc_dense *c, mc_diag *diag) {
     for (size_t i = 0; i < packed->array_count; i++) {
         const mc_packed_array *array = &packed->arrays[i];
         upload(r, array->name, array->data, (size_t)mc_type_size(array->type, array->count), diag);
@@ -85,6 +90,13 @@ static uint64_t bind_all(runner *r, const mc_packed *packed, const problem *p, c
     bind(r, "ldb", p->b.ld);
     bind(r, "ldc", c->ld);
     bind(r, "multiprocessors", 2);
+    bind(r, "item_count", mc_sampled_items(packed));
+    size_t workspace = mc_workspace_bytes(kernel, packed, p->b.cols, 0);
+    if (workspace > 0) {
+        void *nothing = calloc(workspace, 1);
+        upload(r, MC_WORKSPACE, nothing, workspace, diag);
+        free(nothing);
+    }
     return address;
 }
 
@@ -115,7 +127,7 @@ static mc_status run_packed(mc_device *device, const mc_kernel *kernel, const mc
     if (status == MC_OK)
         status = mc_dense_create(want.low.type, want.low.rows, want.low.cols, want.low.cols, &c, diag);
     if (status == MC_OK) {
-        uint64_t address = bind_all(&r, packed, p, &output, &c, diag);
+        uint64_t address = bind_all(&r, kernel, packed, p, &output, &c, diag);
         status = launch(&r, kernel, diag);
         if (status == MC_OK)
             status =
@@ -140,11 +152,18 @@ static void check_same(const char *what, const mc_packed *got, const mc_packed *
     }
 }
 
+static bool has_panels(const mc_kernel *kernel) {
+    return strcmp(mc_kernel_contract(kernel)->format, "panels") == 0;
+}
+
 /* Another matrix: a vector more in the last row block, or one in another column. */
 static void check_refused(const char *what, const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
                           const mc_packed *want, mc_diag *diag) {
     mc_vsparse other = *a;
+    const char *values = mc_kernel_field_text(kernel, "values");
     if (a->vectors == 0) return;
+    /* Whether a row or its neighbour has something in a column such arrays do not say. */
+    if (has_panels(kernel) && strcmp(values, "slots") == 0) return;
     other.vectors--;
     other.row_ptr[other.row_blocks]--;
     CHECK(mc_pack_values(kernel, &other, packed, diag) == MC_FORMAT, "%s: a vector less is taken: %s", what,
@@ -219,6 +238,7 @@ static bool meets(const mc_kernel *kernel, demand wanted, mc_diag *diag) {
     bool ring = strcmp(staging, "tma") == 0 || strcmp(staging, "async") == 0;
     bool wide = mc_type_min(lhs) < 0 && mc_type_bits(lhs) > 8;
     bool narrow = mc_type_bits(rhs) == 4 && !ring; /* a 4-bit mma can take it */
+    if (has_panels(kernel) || wanted == PANELS) return has_panels(kernel) && wanted == PANELS;
     return wanted == ANY_TYPES || (wanted == WIDE_SIGNED ? wide : narrow);
 }
 

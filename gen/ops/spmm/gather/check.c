@@ -39,7 +39,6 @@ static void check_panels(const int64_t *point, const gather_plan *plan, mc_compl
     } rows[] = {{F_VEC, 1, "panels are of matrices without vectors: vec = 1"},
                 {F_SPLIT, 1, "`share` says when warps share a panel: split = 1"},
                 {F_STRIDE, MC_GROUP_SLOTS, "panels are cut into strides of 32: stride = 32"},
-                {F_STAGING, SPMM_DIRECT, "panels go with staging = \"direct\""},
                 {F_HEADS, 1, "values of panels come packed: heads = true"},
                 {F_SUM, 0, "sums of panels are not exact beyond 32 bits: sum = \"wrap\""},
                 {F_C_MAJOR, 0, "panels have a row-major C: c_major = \"row\""},
@@ -58,7 +57,8 @@ static void check_panels(const int64_t *point, const gather_plan *plan, mc_compl
 
 void spmm_gather_check(const int64_t *point, const gather_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
-    spmm_use use = {.tile_n = base->tile_n, .through_shared = plan->shared, .given_values = plan->given};
+    spmm_use use = {
+        .tile_n = base->tile_n, .through_shared = plan->shared && !base->panels, .given_values = plan->given};
     check_ldb(base, complaints);
     check_warps(point, plan, complaints);
     spmm_check_gathered(&base->math, use, complaints);

@@ -103,6 +103,7 @@ typedef struct gather_stager {
     mc_reg base;                  /* address of this lane's 16 bytes of row 0 of B */
     mc_reg to, from;              /* where its first copy goes; where its columns of slot 8 t are read */
     const mc_reg *used, *address; /* scratch, one a copy */
+    mc_reg size, index;           /* scratch, of floats: bytes that a copy reads, and of which row */
 } gather_stager;
 
 /* Sets index_lane for the rows that this lane copies. */

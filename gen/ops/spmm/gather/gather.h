@@ -125,9 +125,9 @@ static inline int spmm_gather_tile_offset(const gather_plan *plan, const gather_
     return plan->base.warps * spmm_gather_share_bytes(plan, path);
 }
 
-/* panels.c. Bytes of shared memory for the sums of panels that warps share, and of the workspace for those of
-   a piece, of a tile's columns. */
-int spmm_gather_panel_shared(const gather_plan *plan, const gather_path *path);
+/* panels.c. Bytes of a warp's share for the sums of panels that warps share, and of the workspace for those
+   of a piece, of a tile's columns. */
+int spmm_gather_panel_sums(const gather_plan *plan);
 int spmm_gather_piece_bytes(const gather_plan *plan);
 
 /* estimate.c */

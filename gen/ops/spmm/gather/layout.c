@@ -54,6 +54,7 @@ int spmm_gather_share_bytes(const gather_plan *plan, const gather_path *path) {
     int sum_bytes = plan->base.output.exact ? 2 * WORD : WORD;
     int sums =
         plan->base.split > 1 ? spmm_gather_partial_of(&plan->base.math, path->columns).warp * sum_bytes : 0;
+    if (plan->base.panels) sums = spmm_gather_panel_sums(plan);
     return rows > sums ? rows : sums;
 }
 

@@ -106,6 +106,7 @@ static void emit_ahead(gather_emitter *e, const gather_lane_rows *r, walk *w) {
     emit_more_values(e, w);
     spmm_gather_emit_load_values(e, w->stride, w->more_values);
     emit_ahead_indices(e, w);
+    if (e->plan->nonzeros) spmm_gather_join_elements(e, w->value);
     gathered_multiply(&e->gathered, r->row, r->words, w->value);
 }
 

@@ -3,7 +3,8 @@
  * Of a graph most columns of a panel have something in one of its rows alone. So packed values have no zeros
  * for the others, and a row has a mask of 32 bits for each stride instead, which says in which slots it has
  * something, and the number of the first of its values there, in 8 bytes. A lane has eight slots of a row, or
- * of two rows of 16: eight bits of the mask. Its own values are neighbours, behind those of the bits below. */
+ * of two rows of 16: eight bits of the mask. Its own values are neighbours, behind those of the bits
+ * below. */
 #include "ops/spmm/gather/emit.h"
 
 enum { ROW_BYTES = GATHER_MASK_BYTES, JOIN_BYTES = 0x40, JOIN_LOW = 0x5410 /* prmt: low bytes, halves */ };

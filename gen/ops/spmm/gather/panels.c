@@ -60,8 +60,8 @@ mc_reg spmm_gather_guard(const gather_emitter *e, int row) {
 /* Bytes of the sums that a warp has of COLUMNS columns. */
 static int sum_bytes(const gather_plan *plan, int columns) { return plan->base.vec * columns * WORD; }
 
-int spmm_gather_panel_shared(const gather_plan *plan, const gather_path *path) {
-    return plan->base.warps > 1 ? plan->base.warps * sum_bytes(plan, path->columns) : 0;
+int spmm_gather_panel_sums(const gather_plan *plan) {
+    return plan->base.warps > 1 ? sum_bytes(plan, plan->base.tile_n) : 0;
 }
 
 int spmm_gather_piece_bytes(const gather_plan *plan) {
@@ -181,7 +181,7 @@ static void add_parts(const joining *j, int share, mc_label end) {
     mc_label added = label(b, "PARTS_ADDED"), next = label(b, "OTHER_PART");
     mc_reg shared = mov_shared(b, "shared_at", NAME(gather_shared_name(j->e->plan)));
     mc_reg lane = mad_s32(b, "lane_share", j->e->at.place.lane, I(VECTOR_BYTES), shared);
-    mc_reg at = b32(b, "share_at");
+    mc_reg at = b32(b, "part_at");
     EMIT(b, mad_s32, at, j->e->at.place.warp, I(share), lane);
     mc_reg is_other = setp_ne(b, "is_other_part", j->part, I(0));
     for (int i = 0; i < vectors(j->e); i++)
@@ -228,7 +228,7 @@ void spmm_gather_emit_join(gather_emitter *e, const gather_path *path, mc_reg pa
     b32_array(b, "other", VECTOR, j.other);
     find_tile(&j);
     take_pieces(&j);
-    if (e->plan->base.warps > 1) add_parts(&j, sum_bytes(e->plan, path->columns), end);
+    if (e->plan->base.warps > 1) add_parts(&j, spmm_gather_share_bytes(e->plan, path), end);
     mc_reg is_last = setp_eq(b, "finishes", j.piece, j.more_pieces);
     EMIT_IF(b, is_last, bra, TO(joined));
     leave_piece(&j);

@@ -153,8 +153,7 @@ void spmm_gather_make_plan(const int64_t *point, void *out, mc_complaints *compl
     plan_wide(plan);
     plan_edge(plan);
     const gather_path *widest = plan->wide.emitted ? &plan->wide : &plan->edge;
-    base->shared_bytes = (unsigned)(base->panels ? spmm_gather_panel_shared(plan, widest)
-                                                 : base->warps * spmm_gather_share_bytes(plan, widest));
+    base->shared_bytes = (unsigned)(base->warps * spmm_gather_share_bytes(plan, widest));
     if (base->c_columns) {
         const column_tile tile = spmm_gather_tile(plan, widest);
         base->shared_bytes += (unsigned)column_tile_bytes(&tile);

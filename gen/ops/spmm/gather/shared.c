@@ -58,6 +58,10 @@ mc_reg spmm_gather_shared_first_column(gather_emitter *e, mc_reg path_col) {
 static void emit_zero(gather_emitter *e, const gather_stager *s) {
     mc_builder *b = e->b;
     const gather_plan *plan = e->plan;
+    if (plan->base.math.kind->real) {
+        note(b, "a padding slot copies no bytes, and zeros in their place: these meet values of zero");
+        return;
+    }
     note(b, "a padding slot copies nothing: its old bytes stay, and meet a value of zero");
     mc_reg zero = mov_b32(b, "zero", I(0));
     const mc_reg zeros[] = {zero, zero, zero, zero};
@@ -72,6 +76,7 @@ void spmm_gather_shared_start(gather_emitter *e, gather_stager *s) {
     mc_reg share = b32(b, "share_at");
     b->spare += SPARE;
     s->to = b32(b, "copy_to"), s->from = b32(b, "read_from");
+    if (plan->base.math.kind->real) s->size = b32(b, "copy_size"), s->index = b32(b, "copy_index");
     EMIT(b, mov_shared, share, NAME(gather_shared_name(plan)));
     if (e->at.place.warp.id)
         EMIT(b, mad_s32, share, e->at.place.warp, I(spmm_gather_share_bytes(plan, &plan->wide)), share);
@@ -91,11 +96,15 @@ void spmm_gather_shared_copy(gather_emitter *e, const gather_stager *s, mc_reg g
         for (int i = 0; i < plan->rows.copies; i++) {
             mc_reg index = e->stream.index[step * MC_LANE_SLOTS + i], used = s->used[i],
                    address = s->address[i];
-            if (guard.id) EMIT(b, setp_ge_and, used, index, I(0), guard);
+            mc_operand to = AT(s->to, copy_place(plan, step, i));
+            bool clears = plan->base.math.kind->real;
+            if (guard.id && !clears) EMIT(b, setp_ge_and, used, index, I(0), guard);
             else EMIT(b, setp_ge, used, index, I(0));
-            EMIT(b, mad_wide, address, index, e->at.row_bytes, s->base);
-            copy_async(b, COPY,
-                       (copy_piece){used, AT(s->to, copy_place(plan, step, i)), AT(address, 0), {0}});
+            if (clears) EMIT(b, selp_b32, s->size, I(COPY), I(0), used);
+            if (clears) EMIT(b, max_s32, s->index, index, I(0));
+            EMIT(b, mad_wide, address, clears ? s->index : index, e->at.row_bytes, s->base);
+            if (clears) copy_async(b, COPY, (copy_piece){guard, to, AT(address, 0), s->size});
+            else copy_async(b, COPY, (copy_piece){used, to, AT(address, 0), {0}});
         }
 }
 
