@@ -8,7 +8,7 @@ enum { LABEL_WIDTH = 36, SPEED_WIDTH = 10 };
 static const double clearly_slower = 0.9; /* speeds below it are listed */
 
 static bool is_ours(const results *r, size_t label) {
-    return label > 0 && label_is_ours(r->labels[label]) && r->parents[label] == 0;
+    return label_is_ours(r->labels[label]) && r->parents[label] == 0;
 }
 
 /* The name of what P is compared with. */

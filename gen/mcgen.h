@@ -180,8 +180,9 @@ typedef struct mc_contract {
     /* Bytes of the array `workspace`, in a batch for each product. The kernel writes it before it reads it,
        and nothing else may use it until the last pass has ended. 0: there is none */
     unsigned workspace;
-    /* Where its dim is not NULL: so many bytes for each piece of a packed matrix (of the format panels: each
-       thread block that shares a panel with others), and of these for each ceil(shape `dim` / per_cta) */
+    /* Where its dim is not NULL, as of the format panels: so many bytes for each piece of the packed matrix,
+       a thread block that shares a panel with others (items with pieces, over the warps of a thread block,
+       which are grid[0].per_cta), times ceil(shape `dim` / per_cta) */
     mc_grid_axis workspace_each;
     /* So many bytes at its beginning are flags, which the kernel does read before it writes them. They may
        hold anything at first but the mark that stands for a set flag, which no other thing is

@@ -422,7 +422,8 @@ typedef enum mc_op {
    a dense kernel computes the same, reads and writes operands as they lie, and is faster by records, or by
    estimates where not both have one, the plan has that kernel, and the matrix with its zeros lies on the
    device. Executions are the same. Sums of floats are added up in another order, and an infinity or NaN of B
-   meets zeros too: their products are NaN. */
+   meets zeros too: their products are NaN. (Kernels for matrices of vec = 1 may join neighbouring rows in any
+   case, and do so likewise: docs/unstructured.md.) */
 typedef enum mc_dense_policy { MC_DENSE_NEVER, MC_DENSE_IF_FASTER } mc_dense_policy;
 
 /* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;
@@ -577,8 +578,8 @@ MC_API mc_status mc_plan_get_pass(const mc_plan *plan, size_t index, mc_pass_inf
    bytes; with a_major COLUMN A's, m times k elements, k rounded up; of a gemm with a B of 8 or 4 bits by rows
    its columns, n times k elements, k rounded up. Of a gemm24 whose matrix has spans: n times what k becomes,
    and beside it the columns of a B by rows. The plan's passes say how much of it each one takes. A kernel may
-   want some for itself, which lies behind that: one of a gemm that deals tiles out along k, for their
-   sums. */
+   want some for itself, which lies behind that: one of a gemm that deals tiles out along k, for their sums,
+   and one of an SpMM with panels whose matrix has very long rows, for theirs. */
 MC_API size_t mc_plan_workspace(const mc_plan *plan);
 
 /* One operand by its name: where it lies, or, of a factor per tensor, its value. */

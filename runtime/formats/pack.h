@@ -109,7 +109,7 @@ typedef struct mc_panels {
                                           of these values
      values   s8 [nonzeros * bytes]       stride by stride, row by row, slot by slot; nonzeros is rounded up
                                           to a multiple of 32
-   Without them arrays do not say which rows of a panel have something in a column: mc_panels_pack_values
+   Without masks arrays do not say which rows of a panel have something in a column: mc_panels_pack_values
    takes any matrix whose panels have the same columns.
    The matrix has vec = 1. MC_CANNOT as for strided-bcrs, and for 2^31 nonzeros or more. */
 MC_API mc_status mc_panels_pack(const mc_vsparse *a, const mc_panels *form, mc_packed *packed, mc_diag *diag);

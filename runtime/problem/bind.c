@@ -175,13 +175,6 @@ mc_binding mc_bind_f32(const char *name, float value) {
     return (mc_binding){name, bits};
 }
 
-/* Whether PARAM is a workspace that nobody has bound, since the matrix at hand has no pieces. */
-static bool is_needless(const mc_contract *contract, const mc_param *param, const binding_list *bindings) {
-    int64_t value;
-    if (contract->workspace_each.dim == NULL || strcmp(param->name, MC_WORKSPACE) != 0) return false;
-    return find(bindings, MC_WORKSPACE, &value, NULL) != MC_OK;
-}
-
 static mc_status bind_param(const mc_param *param, const binding_list *bindings, uint64_t *slot,
                             mc_diag *diag) {
     int64_t value = 0;
@@ -201,8 +194,7 @@ static mc_status bind_params(const mc_contract *contract, const binding_list *bi
     mc_status status = MC_OK;
     launch->count = contract->param_count;
     for (size_t i = 0; i < contract->param_count && status == MC_OK; i++) {
-        if (is_needless(contract, &contract->params[i], bindings)) launch->values[i] = 0;
-        else status = bind_param(&contract->params[i], bindings, &launch->values[i], diag);
+        status = bind_param(&contract->params[i], bindings, &launch->values[i], diag);
         if (status == MC_OK && contract->params[i].kind == MC_PARAM_TENSOR_MAP)
             launch->maps[i] = (const mc_tensor_map *)(uintptr_t)launch->values[i];
         if (contract->params[i].kind == MC_PARAM_PASS) launch->pass = i;

@@ -24,7 +24,7 @@ MC_API mc_status mc_bind_maps(mc_device *device, const mc_kernel *kernel, mc_bin
                               mc_tensor_map maps[MC_MAX_MAPS], mc_diag *diag);
 
 /* Bytes on the device that the array MC_WORKSPACE of KERNEL has, with the matrix PACKED for it, for BATCH
-   products (0: one) of N columns; 0: there is none. */
+   products (0: one) of N columns; 0: there is none, or this matrix needs none, and 0 may be bound. */
 MC_API size_t mc_workspace_bytes(const mc_kernel *kernel, const mc_packed *packed, int64_t n, int64_t batch);
 
 /* Fills LAUNCH for KERNEL: the grid from the shapes, parameters by name. MC_CANNOT where a binding is

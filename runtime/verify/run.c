@@ -145,7 +145,9 @@ static mc_status put_factors(device_run *run, const operand_row *operand, const 
 static mc_status put_workspace(device_run *run, mc_diag *diag) {
     uint64_t address;
     size_t bytes = mc_workspace_bytes(run->kernel, &run->packed, run->problem.n, run->problem.batch);
-    return bytes == 0 ? MC_OK : add_buffer(run, MC_WORKSPACE, bytes, 0, &address, diag);
+    if (bytes > 0) return add_buffer(run, MC_WORKSPACE, bytes, 0, &address, diag);
+    bind_value(&run->bindings, MC_WORKSPACE, 0);
+    return MC_OK;
 }
 
 /* What an output in place holds, once more. */

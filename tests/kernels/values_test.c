@@ -92,7 +92,8 @@ static uint64_t bind_all(runner *r, const mc_kernel *kernel, const mc_packed *pa
     bind(r, "multiprocessors", 2);
     bind(r, "item_count", mc_sampled_items(packed));
     size_t workspace = mc_workspace_bytes(kernel, packed, p->b.cols, 0);
-    if (workspace > 0) {
+    if (workspace == 0) bind(r, MC_WORKSPACE, 0);
+    else {
         void *nothing = calloc(workspace, 1);
         upload(r, MC_WORKSPACE, nothing, workspace, diag);
         free(nothing);

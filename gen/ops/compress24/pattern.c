@@ -66,7 +66,7 @@ typedef struct next_nonzeros {
 
 static next_nonzeros look_ahead(pattern_emitter *e, mc_reg number, mc_reg row_end, mc_reg end) {
     mc_builder *b = e->b;
-    next_nonzeros next;
+    next_nonzeros next = {{{0}}, {{0}}};
     mc_reg at = mad_wide(b, "next_at", number, I(WORD), e->columns);
     for (int i = 0; i <= group_kept(e->plan); i++) {
         mc_reg its = i > 0 ? add_s32(b, name_nth("number", i).text, number, I(i)) : number;

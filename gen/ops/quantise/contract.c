@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 #define PAIRS ", the even column in a byte's low half"
-static const char *const a_docs[] = {"A: f16[m][lda], row-major",     "A: bf16[m][lda], row-major",
-                                     "A: f32[m][lda], row-major",     "A: s32[m][lda], row-major",
-                                     "A: s8[m][lda], row-major",      "A: s16[m][lda], row-major",
-                                     "A: s4[m][lda], row-major" PAIRS};
+static const char *const a_docs[] = {"A: f16[m][lda], row-major",       "A: bf16[m][lda], row-major",
+                                     "A: f32[m][lda], row-major",       "A: s32[m][lda], row-major",
+                                     "A: s8[m][lda], row-major",        "A: s16[m][lda], row-major",
+                                     ("A: s4[m][lda], row-major" PAIRS)};
 
 #define BOTH(type, more)                                                                                     \
     { "C: " type "[m][ldc], row-major" more, "C: " type "[n][ldc], A's transpose, row-major" more }

@@ -1,9 +1,9 @@
 /* Sums of floats in a kernel's order, to the bit: each warp's by mma, from +0 on, and then the warps' sums
  * one after another, rounded to nearest even (docs/floats.md).
  *
- * Padding multiplies a value of +0 by what a register holds, 0 or an older row, which is finite. Here it is
- * +0 times +0. A zero product of either sign is neither the greatest term of an mma nor does it change the
- * sum, and a sum of zeros is +0 whatever their signs are. So no bit depends on it. */
+ * Padding multiplies a value of +0 by +0, as here. A zero product of either sign is neither the greatest term
+ * of an mma nor does it change the sum, and a sum of zeros is +0 whatever their signs are. So no bit depends
+ * on it. */
 #include <stdlib.h>
 #include "arithmetic/mma_sum.h"
 #include "base/memory.h"
