@@ -98,6 +98,17 @@ static unsigned part_of(const int32_t *item, int shift, int bits) {
     return (unsigned)item[3] >> shift & ((1u << bits) - 1);
 }
 
+/* Where one warp of a thread block shares a panel all of them know, since they meet at its barrier. */
+static void check_block(const int32_t *item, int warps) {
+    int sharing = 0, knowing = 0;
+    for (int w = 0; w < warps; w++, item += PANEL_ITEM_WORDS) {
+        sharing += (item[3] & ((1 << PANEL_SHARES_SHIFT) - 1)) != 0;
+        knowing += (item[3] >> PANEL_SHARES_SHIFT & 1) != 0;
+    }
+    CHECK(knowing == (sharing > 0 ? warps : 0), "%d warps share a panel, %d of %d know", sharing, knowing,
+          warps);
+}
+
 /* Each stride of each panel is one warp's; parts and pieces of a panel follow each other, inside of thread
    blocks, and have no more strides than they should. */
 static void check_items(session *s, const mc_vsparse *a, const mc_panels *form) {
@@ -123,6 +134,7 @@ static void check_items(session *s, const mc_vsparse *a, const mc_panels *form) 
               item[2] - item[1]);
         for (int32_t at = item[1]; at < item[2]; at++, strides++) taken[at]++;
         if (item[0] < panels && part == parts - 1 && piece == pieces - 1) finished++;
+        if (i % form->warps == 0) check_block(item, form->warps);
         s->pieces += pieces > 1;
     }
     CHECK(finished == panels && strides * 32 == cols->count, "%d panels, %d strides", (int)finished,
