@@ -11,7 +11,6 @@
 extern const packed_format format_panels;
 
 enum { MOST_WARPS = 8 };
-enum { ITEMS, COLUMNS /* where the arrays are */ };
 
 /* -- Who takes what ----------------------------------------------------------------------------------- */
 
@@ -98,24 +97,15 @@ static void deal(dealing *d) {
     if (d->items != NULL) mark_sharing(d);
 }
 
-/* The array of items takes the place of row_ptr. */
-static mc_status make_items(const mc_panels *form, const stride_layout *layout, const mc_vsparse *joined,
-                            mc_packed *packed, mc_diag *diag) {
-    int64_t *start = NULL;
-    mc_status status = stride_starts(layout, joined, &start, diag);
-    dealing d = {.form = form, .start = start, .panels = joined->row_blocks};
-    if (status == MC_OK) {
-        deal(&d);
-        d.items = mcrt_array(mcrt_product(d.count, PANEL_ITEM_WORDS), sizeof *d.items);
-        status = d.items != NULL ? MC_OK : mcrt_no_memory(diag, d.count, "items");
-    }
-    if (status == MC_OK) {
-        deal(&d);
-        free(packed->arrays[ITEMS].data);
-        packed->arrays[ITEMS] = (mc_packed_array){"items", MC_S32, d.count * PANEL_ITEM_WORDS, d.items};
-    }
-    free(start);
-    return status;
+static mc_status add_items(const mc_panels *form, const int64_t *start, int64_t panels, mc_packed *packed,
+                           mc_diag *diag) {
+    dealing d = {.form = form, .start = start, .panels = panels};
+    deal(&d);
+    mc_status status = packed_add(packed, "items", MC_S32, mcrt_product(d.count, PANEL_ITEM_WORDS), diag);
+    if (status != MC_OK) return status;
+    d.items = mc_packed_find(packed, "items")->data;
+    deal(&d);
+    return MC_OK;
 }
 
 int64_t panels_pieces(const mc_packed *packed, int warps) {
@@ -147,12 +137,18 @@ static mc_status make_layout(mc_type type, const mc_panels *form, stride_layout 
     return status;
 }
 
-/* Masks and nonzeros take the place of values, which lie behind the columns. */
-static mc_status leave_zeros_out(const mc_vsparse *a, const stride_layout *layout, const panel_matrix *m,
-                                 mc_packed *packed, mc_diag *diag) {
-    const int64_t strides = packed->arrays[COLUMNS].count / MC_GROUP_SLOTS;
-    free(packed->arrays[--packed->array_count].data);
-    return panels_make_nonzeros(m, &layout->code, a->vectors, strides, packed, diag);
+static mc_status add_arrays(const mc_panels *form, const stride_layout *layout, const panel_matrix *m,
+                            int64_t nonzeros, mc_packed *packed, mc_diag *diag) {
+    int64_t *start = NULL;
+    mc_status status = stride_starts(layout, &m->joined, &start, diag);
+    if (status == MC_OK) status = code_check(&layout->code, &m->joined, diag);
+    if (status == MC_OK) status = add_items(form, start, m->joined.row_blocks, packed, diag);
+    if (status == MC_OK) status = stride_add_columns(layout, &m->joined, start, packed, diag);
+    if (status == MC_OK)
+        status = form->nonzeros ? panels_add_nonzeros(m, layout, start, nonzeros, packed, diag)
+                                : stride_add_values(layout, &m->joined, start, packed, diag);
+    free(start);
+    return status;
 }
 
 mc_status mc_panels_pack(const mc_vsparse *a, const mc_panels *form, mc_packed *packed, mc_diag *diag) {
@@ -162,9 +158,7 @@ mc_status mc_panels_pack(const mc_vsparse *a, const mc_panels *form, mc_packed *
     mc_status status = make_layout(a->type, form, &layout, diag);
     if (status == MC_OK) status = panels_join(a, form->rows, &m, diag);
     if (status != MC_OK) return status;
-    status = stride_pack(&layout, &m.joined, packed, diag);
-    if (status == MC_OK) status = make_items(form, &layout, &m.joined, packed, diag);
-    if (status == MC_OK && form->nonzeros) status = leave_zeros_out(a, &layout, &m, packed, diag);
+    status = add_arrays(form, &layout, &m, a->vectors, packed, diag);
     if (status != MC_OK) mc_packed_free(packed);
     panels_free(&m);
     return status;

@@ -27,10 +27,11 @@ static inline int64_t panels_cut(panel_sharing s, int64_t strides, int64_t leaf)
     return strides / leaves * leaf + strides % leaves * leaf / leaves;
 }
 
-/* Adds masks and values of M, without zeros, to PACKED, whose columns have so many STRIDES; the matrix has so
+/* Adds masks and values of M, without zeros, to PACKED. START is what stride_starts gives; the matrix has so
    many NONZEROS. MC_CANNOT where a value has several pieces. */
-mc_status panels_make_nonzeros(const panel_matrix *m, const value_code *code, int64_t nonzeros,
-                               int64_t strides, mc_packed *packed, mc_diag *diag);
+mc_status panels_add_nonzeros(const panel_matrix *m, const stride_layout *layout, const int64_t *start,
+                              int64_t nonzeros, mc_packed *packed, mc_diag *diag);
+/* Which of them packed values are. */
 mc_status panels_nonzero_slots(const panel_matrix *m, const value_code *code, int64_t nonzeros,
                                packed_slots *slots, mc_diag *diag);
 

@@ -51,14 +51,15 @@ static void put(void *user, const nonzero *n) {
     element_set(f->code->unit, f->values, n->number, pieces[0]);
 }
 
-mc_status panels_make_nonzeros(const panel_matrix *m, const value_code *code, int64_t nonzeros,
-                               int64_t strides, mc_packed *packed, mc_diag *diag) {
-    const int64_t bytes = mc_type_size(code->unit, groups_of(nonzeros) * GROUP);
-    mc_status status = MC_OK;
+mc_status panels_add_nonzeros(const panel_matrix *m, const stride_layout *layout, const int64_t *start,
+                              int64_t nonzeros, mc_packed *packed, mc_diag *diag) {
+    const value_code *code = &layout->code;
+    const int64_t strides = start[m->joined.row_blocks] / GROUP,
+                  bytes = mc_type_size(code->unit, groups_of(nonzeros) * GROUP);
     if (code->pieces != 1)
         return mc_fail(diag, MC_CANNOT, "values of %s have several digits, of which no zeros are left out",
                        mc_type_text(code->type));
-    status = packed_add(packed, "masks", MC_S32, strides * m->joined.vec * MASK_WORDS, diag);
+    mc_status status = packed_add(packed, "masks", MC_S32, strides * m->joined.vec * MASK_WORDS, diag);
     if (status == MC_OK) status = packed_add(packed, "values", MC_S8, bytes, diag);
     if (status != MC_OK) return status;
     filling f = {.code = code,

@@ -169,16 +169,25 @@ static mc_status pack_row_ptr(const stride_layout *layout, const mc_vsparse *a, 
     return MC_OK;
 }
 
+mc_status stride_add_columns(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                             mc_packed *packed, mc_diag *diag) {
+    mc_status status = packed_add(packed, "col_idx", MC_S32, start[a->row_blocks], diag);
+    if (status == MC_OK) put_columns(layout, a, start, mc_packed_find(packed, "col_idx")->data);
+    return status;
+}
+
+mc_status stride_add_values(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                            mc_packed *packed, mc_diag *diag) {
+    mc_status status = packed_add(packed, "values", MC_S8, value_bytes(layout, start[a->row_blocks]), diag);
+    if (status == MC_OK) put_all_values(layout, a, start, mc_packed_find(packed, "values")->data);
+    return status;
+}
+
 static mc_status pack_arrays(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
                              mc_packed *packed, mc_diag *diag) {
-    int64_t slots = start[a->row_blocks];
     mc_status status = pack_row_ptr(layout, a, start, packed, diag);
-    if (status == MC_OK) status = packed_add(packed, "col_idx", MC_S32, slots, diag);
-    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, value_bytes(layout, slots), diag);
-    if (status != MC_OK) return status;
-    put_columns(layout, a, start, mc_packed_find(packed, "col_idx")->data);
-    put_all_values(layout, a, start, mc_packed_find(packed, "values")->data);
-    return MC_OK;
+    if (status == MC_OK) status = stride_add_columns(layout, a, start, packed, diag);
+    return status == MC_OK ? stride_add_values(layout, a, start, packed, diag) : status;
 }
 
 mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {

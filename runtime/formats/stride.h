@@ -60,6 +60,12 @@ mc_status packed_check_shape(int vec, int64_t rows, int64_t cols, mc_diag *diag)
 mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_t **start, mc_diag *diag);
 /* Makes row_ptr, col_idx and values of A. */
 mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
+/* The last two of these, each by itself: added to PACKED. START is what stride_starts gives; A's values have
+   the code's pieces. */
+mc_status stride_add_columns(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                             mc_packed *packed, mc_diag *diag);
+mc_status stride_add_values(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                            mc_packed *packed, mc_diag *diag);
 /* Puts A's values where stride_pack would. MC_FORMAT, and PACKED as before: it is not of A's pattern. */
 mc_status stride_pack_values(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed,
                              mc_diag *diag);

@@ -31,8 +31,7 @@ static mc_status bind_launch(measurement *m, tune_kernel *k, int set, mc_diag *d
     bind_slab(&b, &k->packing->slab, set);
     bind_slab(&b, &o->slab, set);
     b.items[b.count - 1].value = (int64_t)address_of_c(o, set);
-    bind_value(&b, MC_WORKSPACE,
-               0); /* where no kernel wants one: else the slab's counts, which comes first */
+    bind_value(&b, MC_WORKSPACE, 0); /* the slab's, if it has one, comes before and counts */
     for (size_t i = 0; i < m->operator->operand_count; i++) {
         const operand_row *operand = &m->operator->operands[i];
         bool by_value = !operand_is_factors(m->race->problem, operand);

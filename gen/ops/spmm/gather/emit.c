@@ -9,13 +9,7 @@
 #include <stdio.h>
 
 /* Registers that ptxas 13 takes besides. Without them it spills in order paper for sm_100 and sm_120. */
-enum {
-    PAPER_SPARE = 32,
-    WIDE_SPARE = 16,
-    PANEL_SPARE = 16,
-    PANEL_LEAN = 24,
-    PANEL_LEAN_WORDS = 40 /* of 32 bits */
-};
+enum { PAPER_SPARE = 32, WIDE_SPARE = 16 };
 /* And in the output of 128 columns of floats and 16 rows, where these lie by columns and have residuals. */
 enum { COLUMNS_SPARE = 16 };
 
@@ -202,6 +196,9 @@ static bool spares_for_columns(const spmm_plan *plan) {
            plan->output.residual != OUT_NO_ADDEND;
 }
 
+/* The same of integers and panels of 16 rows; and of floats how many fewer kernels with panels of 8 rows get,
+   where elements have 32 bits and others. */
+enum { PANEL_SPARE = 16, PANEL_LEAN_WORDS = 40, PANEL_LEAN = 24 };
 /* Panels are many and their strides few: one more warp in flight is worth more than the registers that ptxas
    would like to have. Kernels with 16 rows, and those of integers, have none to spare. */
 static int panel_spare(const spmm_plan *plan) {

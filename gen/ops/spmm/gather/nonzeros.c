@@ -9,9 +9,9 @@
 
 enum { ROW_BYTES = GATHER_MASK_BYTES, JOIN_BYTES = 0x40, JOIN_LOW = 0x5410 /* prmt: low bytes, halves */ };
 
+/* Operands of 8 rows that A's values make, each with masks of its own. */
 static int operands(const gather_emitter *e) { return e->plan->base.math.mma; }
 
-/* Of rows from 8 OPERAND on. */
 static gather_nonzeros *nonzeros_of(gather_emitter *e) { return &e->stream.nonzeros; }
 
 void spmm_gather_declare_nonzeros(gather_emitter *e, mc_reg masks, mc_reg values) {
