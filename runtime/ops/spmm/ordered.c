@@ -54,9 +54,10 @@ typedef struct part_sums {
     int64_t pitch;
 } part_sums;
 
-/* COUNT of them from FIRST on, each STEP behind the one before, to TOTAL. */
-static uint32_t add_row(const part_sums *s, uint32_t total, int64_t first, int64_t step, int64_t count) {
-    for (int64_t i = 0; i < count; i++) total = mma_add_sums(total, s->first[(first + i * step) * s->pitch]);
+/* COUNT of them from FIRST on, one after another. */
+static uint32_t add_row(const part_sums *s, int64_t first, int64_t count) {
+    uint32_t total = s->first[first * s->pitch];
+    for (int64_t i = 1; i < count; i++) total = mma_add_sums(total, s->first[(first + i) * s->pitch]);
     return total;
 }
 
@@ -66,10 +67,8 @@ static uint32_t add_pieces(const part_sums *s, int64_t pieces, int warps) {
     uint32_t total = 0;
     for (int w = 0; w < warps; w++) {
         uint32_t sum = s->first[(last + w) * s->pitch];
-        for (int64_t piece = w; piece < pieces - 1; piece += warps) {
-            uint32_t of_piece = s->first[piece * warps * s->pitch];
-            sum = mma_add_sums(sum, add_row(s, of_piece, piece * warps + 1, 1, warps - 1));
-        }
+        for (int64_t piece = w; piece < pieces - 1; piece += warps)
+            sum = mma_add_sums(sum, add_row(s, piece * warps, warps));
         total = w == 0 ? sum : mma_add_sums(total, sum);
     }
     return total;
