@@ -1,6 +1,7 @@
 # The libraries that the project finds: Lua 5.4, jansson, xxHash, BLAKE2 (libb2) and zlib. All that are missing are told at once.
 #
 #   mcgen_NAME          for our programs and tests. An archive is preferred: a program then starts faster, and runs where there is no Lua.
+#                       Of zlib it is the shared library: every system has it, and Debian's lintian refuses programs with a copy inside.
 #   mcgen_NAME_shared   for our shared libraries: the shared library, since Debian's archives are not position-independent. With
 #                       MCGEN_BUNDLE_DEPENDENCIES the archive, which is checked to be.
 #   MCGEN_FLAG_NAME     what those who link with our archives add: "-llua5.4"; empty where it is bundled
@@ -34,7 +35,7 @@ function(mcgen_find_library name title header debian fedora)
   find_path(MCGEN_${name}_INCLUDE NAMES ${header} PATH_SUFFIXES lua5.4 lua-5.4 lua54)
   mark_as_advanced(MCGEN_${name}_ARCHIVE MCGEN_${name}_SHARED MCGEN_${name}_INCLUDE)
   set(library ${MCGEN_${name}_ARCHIVE})
-  if(NOT library)
+  if(NOT library OR (name STREQUAL zlib AND MCGEN_zlib_SHARED AND NOT MCGEN_BUNDLE_DEPENDENCIES))
     set(library ${MCGEN_${name}_SHARED})
   endif()
   set(wanted ${MCGEN_${name}_SHARED})
