@@ -47,3 +47,25 @@ void spmm_emit_row_bytes(spmm_emitter *e) {
         e->row_bytes = shl_b32(b, "row_bytes", e->ldb, I(log2_of(spmm_b_unit(plan))));
     else e->row_bytes = e->ldb;
 }
+
+static void branch_if_odd(mc_builder *b, spmm_choice c, mc_reg odd, mc_reg bits, mc_label edge) {
+    if (!c.tested) return;
+    mc_reg value = c.low ? cvt_low(b, c.low, c.value) : c.value;
+    note(b, "%s", c.otherwise);
+    EMIT(b, and_b32, bits, value, I(c.unit - 1));
+    EMIT(b, setp_ne, odd, bits, I(0));
+    EMIT_IF(b, odd, bra_uni, TO(edge));
+}
+
+void spmm_emit_choice(const spmm_emitter *e, bool full_tile, const spmm_choice *choices, size_t count,
+                      mc_label edge) {
+    mc_builder *b = e->b;
+    mc_reg odd = pred(b, "odd"), bits = b32(b, "odd_bits");
+    if (full_tile) {
+        note(b, "the tile reaches beyond n");
+        EMIT(b, add_s32, bits, e->tile_col, I(e->plan->tile_n));
+        EMIT(b, setp_gt, odd, bits, dim_operand(e->plan->n, e->n));
+        EMIT_IF(b, odd, bra_uni, TO(edge));
+    }
+    for (size_t i = 0; i < count; i++) branch_if_odd(b, choices[i], odd, bits, edge);
+}

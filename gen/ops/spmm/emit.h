@@ -32,4 +32,17 @@ out_residual spmm_emit_residual(const spmm_emitter *e);
 /* Sets row_bytes, once ldb is known. */
 void spmm_emit_row_bytes(spmm_emitter *e);
 
+/* A test of what the spec leaves open: whether VALUE, or the LOW half of an address, is a multiple of UNIT, a
+   power of two. */
+typedef struct spmm_choice {
+    bool tested;
+    mc_reg value;
+    const char *low;
+    int unit;
+    const char *otherwise;
+} spmm_choice;
+/* Goes to EDGE where the tile, of FULL_TILE, reaches beyond n, or one of the tests fails. */
+void spmm_emit_choice(const spmm_emitter *e, bool full_tile, const spmm_choice *choices, size_t count,
+                      mc_label edge);
+
 #endif

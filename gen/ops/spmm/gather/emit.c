@@ -44,25 +44,6 @@ static void load_shapes(spmm_emitter *at) {
 
 /* -- Which path --------------------------------------------------------------------------------------- */
 
-/* A test of what the spec leaves open: whether VALUE, or the LOW half of an address, is a multiple of
-   UNIT. */
-typedef struct choice {
-    bool tested;
-    mc_reg value;
-    const char *low;
-    int unit;
-    const char *otherwise;
-} choice;
-
-static void branch_if_odd(mc_builder *b, choice c, mc_reg odd, mc_reg bits, mc_label edge) {
-    if (!c.tested) return;
-    mc_reg value = c.low ? cvt_low(b, c.low, c.value) : c.value;
-    note(b, "%s", c.otherwise);
-    EMIT(b, and_b32, bits, value, I(c.unit - 1));
-    EMIT(b, setp_ne, odd, bits, I(0));
-    EMIT_IF(b, odd, bra_uni, TO(edge));
-}
-
 /* Chooses the path. Every thread of the block chooses alike, so that no warp is split here. */
 static void emit_choice(gather_emitter *e, mc_label edge) {
     mc_builder *b = e->b;
@@ -75,14 +56,7 @@ static void emit_choice(gather_emitter *e, mc_label edge) {
     snprintf(stores, sizeof stores, "%s of C are not aligned for %d-byte stores",
              plan->base.c_columns ? "columns" : "rows", bytes);
     heading(b, "Wide path or edge path: what the spec leaves open");
-    mc_reg odd = pred(b, "odd"), bits = b32(b, "odd_bits");
-    if (checks->full_tile) {
-        note(b, "the tile reaches beyond n");
-        EMIT(b, add_s32, bits, at->tile_col, I(plan->base.tile_n));
-        EMIT(b, setp_gt, odd, bits, dim_operand(plan->base.n, at->n));
-        EMIT_IF(b, odd, bra_uni, TO(edge));
-    }
-    const choice choices[] = {
+    const spmm_choice choices[] = {
         {checks->ldb, at->ldb, NULL, gather_access_columns(plan),
          "rows of B are not aligned for vector loads"},
         {checks->b_address, at->b_array, "b_low", gather_access(&plan->wide), "B itself is not"},
@@ -92,8 +66,7 @@ static void emit_choice(gather_emitter *e, mc_label edge) {
          plan->base.c_columns ? "columns of the residual are not aligned for vector loads"
                               : "rows of the residual are not aligned for vector loads"},
         {checks->r_address, e->residual.array, "residual_low", load_bytes, "the residual itself is not"}};
-    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
-        branch_if_odd(b, choices[i], odd, bits, edge);
+    spmm_emit_choice(at, checks->full_tile, choices, sizeof choices / sizeof *choices, edge);
 }
 
 /* -- Paths -------------------------------------------------------------------------------------------- */
