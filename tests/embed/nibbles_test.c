@@ -33,8 +33,10 @@ static int64_t even(int64_t count) { return count + count % 2; }
 /* The high half of the last byte of a row with an odd count of elements belongs to none. */
 static void spoil_halves(mc_dense *dense, int salt) {
     unsigned char *bytes = dense->data;
-    for (int64_t i = 0; dense->cols % 2 && i < dense->rows; i++)
-        bytes[i * dense->ld / 2 + dense->cols / 2] |= (unsigned char)((i + salt) % 15 + 1) << 4;
+    for (int64_t i = 0; dense->cols % 2 && i < dense->rows; i++) {
+        unsigned char *last = &bytes[i * dense->ld / 2 + dense->cols / 2];
+        *last = (unsigned char)(*last | ((i + salt) % 15 + 1) << 4);
+    }
 }
 
 static void make_operand(operand *o, uint64_t seed) {
