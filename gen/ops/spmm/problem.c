@@ -46,6 +46,14 @@ static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_N, "more than 65535 tiles of %d columns: the grid's limit", plan->tile_n);
 }
 
+void spmm_check_ldb(const spmm_plan *base, mc_complaints *complaints) {
+    if (base->ldb > SPMM_MAX_ROW_BYTES / spmm_b_unit(base))
+        complain(complaints, F_LDB, "%lld: a row of B has 2^31 bytes or more", (long long)base->ldb);
+    if (spmm_b_is_paired(base) && base->ldb != MC_OPEN && base->ldb % 2)
+        complain(complaints, F_LDB, "rhs = \"%s\" wants an even number, not %lld", base->math.rhs,
+                 (long long)base->ldb);
+}
+
 /* Complains of a tile that is not 4 to 16 bytes of a row for each of 8 lanes. A row of the ring has as many
    bytes. */
 static void check_tile(const spmm_plan *plan, mc_complaints *complaints) {
@@ -120,6 +128,17 @@ void spmm_plan_values(spmm_plan *plan, int stride_bytes) {
              stride_bytes / plan->math.value_bytes);
 }
 
+spmm_proof spmm_divides(int64_t divisor, int64_t shape) {
+    if (shape == MC_OPEN) return divisor == 1 ? SPMM_ALWAYS : SPMM_MAYBE;
+    return shape % divisor == 0 ? SPMM_ALWAYS : SPMM_NEVER;
+}
+
+spmm_proof spmm_tile_is_full(const spmm_plan *plan) {
+    if (plan->n == MC_OPEN) return plan->tile_n == 1 ? SPMM_ALWAYS : SPMM_MAYBE;
+    if (plan->n % plan->tile_n == 0) return SPMM_ALWAYS;
+    return plan->n < plan->tile_n ? SPMM_NEVER : SPMM_MAYBE;
+}
+
 /* -- Contract and facts ------------------------------------------------------------------------------- */
 
 spmm_batch spmm_batch_of(const spmm_plan *plan) {
@@ -138,6 +157,13 @@ void spmm_add_values(const spmm_plan *plan, bool windowed, mc_contract *c) {
     const spmm_arithmetic *math = &plan->math;
     add_array(c, math->value_bytes > 1 ? 16 : 8,
               (mc_array){"values", math->value_type, plan->value_extent, spmm_values_doc(math, windowed)});
+}
+
+void spmm_add_b(const spmm_plan *plan, mc_contract *c) {
+    int bytes = spmm_b_unit(plan), align = plan->align > bytes ? plan->align : bytes;
+    add_param(c, (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)align, spmm_b_doc(&plan->math, false)});
+    int64_t limit = bytes > 1 ? SPMM_MAX_ROW_BYTES / bytes : 0;
+    add_constraint(c, (mc_constraint){"ldb", spmm_b_is_paired(plan) ? 2 : 0, limit, ROWS_FIT});
 }
 
 static void add_shapes(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c) {

@@ -36,6 +36,13 @@ typedef struct spmm_plan {
     unsigned shared_bytes;
 } spmm_plan;
 
+/* What is known of a shape that the spec may fix. */
+typedef enum spmm_proof { SPMM_NEVER, SPMM_MAYBE, SPMM_ALWAYS } spmm_proof;
+/* Whether SHAPE is a multiple of DIVISOR; whether all tiles of columns are whole, of which n makes none where
+   it is less than one. */
+spmm_proof spmm_divides(int64_t divisor, int64_t shape);
+spmm_proof spmm_tile_is_full(const spmm_plan *plan);
+
 /* Derives what the point says; shared_bytes, threads and the numbers of strides are the solver's. A kernel
    that GATHERS B's rows from global memory may take 4-bit mma. */
 void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_complaints *complaints);
@@ -54,6 +61,10 @@ void spmm_plan_values(spmm_plan *plan, int stride_bytes);
 /* What contract, facts and name of all solvers have. Behind a solver's own parameters come C, scales and
    biases, and open shapes; k and ldb only where the kernel takes them. */
 void spmm_add_values(const spmm_plan *plan, bool windowed, mc_contract *c);
+/* B as an array, and the limit of ldb where addresses of its columns are 32 bits of a row. */
+void spmm_add_b(const spmm_plan *plan, mc_contract *c);
+/* Complains of a fixed ldb beyond that limit. */
+void spmm_check_ldb(const spmm_plan *plan, mc_complaints *complaints);
 void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c);
 void spmm_facts(const spmm_plan *plan, mc_facts *facts);
 #define SPMM_COMPUTES(sums)                                                                                  \

@@ -23,14 +23,6 @@ static void check_warps(const int64_t *point, const gather_plan *plan, mc_compla
     else check_shared_memory(plan, complaints);
 }
 
-static void check_ldb(const spmm_plan *base, mc_complaints *complaints) {
-    if (base->ldb > SPMM_MAX_ROW_BYTES / spmm_b_unit(base))
-        complain(complaints, F_LDB, "%lld: a row of B has 2^31 bytes or more", (long long)base->ldb);
-    if (spmm_b_is_paired(base) && base->ldb != MC_OPEN && base->ldb % 2)
-        complain(complaints, F_LDB, "rhs = \"%s\" wants an even number, not %lld", base->math.rhs,
-                 (long long)base->ldb);
-}
-
 /* What panels go with. */
 static void check_panels(const int64_t *point, const gather_plan *plan, mc_complaints *complaints) {
     static const struct {
@@ -59,7 +51,7 @@ void spmm_gather_check(const int64_t *point, const gather_plan *plan, mc_complai
     const spmm_plan *base = &plan->base;
     spmm_use use = {
         .tile_n = base->tile_n, .through_shared = plan->shared && !base->panels, .given_values = plan->given};
-    check_ldb(base, complaints);
+    spmm_check_ldb(base, complaints);
     check_warps(point, plan, complaints);
     spmm_check_gathered(&base->math, use, complaints);
     if (base->panels) check_panels(point, plan, complaints);

@@ -2,19 +2,6 @@
 #include "parts/fragment.h"
 #include "ops/spmm/gather/gather.h"
 
-typedef enum proof { NEVER, MAYBE, ALWAYS } proof;
-
-static proof divides(int64_t divisor, int64_t shape) {
-    if (shape == MC_OPEN) return divisor == 1 ? ALWAYS : MAYBE;
-    return shape % divisor == 0 ? ALWAYS : NEVER;
-}
-
-static proof tile_is_full(const gather_plan *plan) {
-    if (plan->base.n == MC_OPEN) return MAYBE;
-    if (plan->base.n % plan->base.tile_n == 0) return ALWAYS;
-    return plan->base.n < plan->base.tile_n ? NEVER : MAYBE;
-}
-
 static bool aligned(const gather_plan *plan, int bytes) { return plan->base.align % bytes == 0; }
 
 /* Columns of C that a store of the wide path takes: 16 bytes, but no more than the four columns that a thread
@@ -25,7 +12,7 @@ static int widest_store(const gather_plan *plan, int lane_columns) {
     if (plan->base.split > 1 && columns > 4) columns = 4;
     if (columns > lane_columns) columns = lane_columns;
     int least = columns < 4 ? columns : 4;
-    while (columns >= least && divides(columns, plan->base.ldc) == NEVER) columns /= 2;
+    while (columns >= least && spmm_divides(columns, plan->base.ldc) == SPMM_NEVER) columns /= 2;
     return columns >= least ? columns : out_least_store(plan->base.output.element);
 }
 
@@ -40,7 +27,7 @@ static int widest_residual(const gather_plan *plan, int lane_columns) {
     if (bytes == 0) return 0;
     int columns = 16 / bytes, most = plan->base.split > 1 ? 4 : lane_columns;
     if (columns > most) columns = most;
-    while (divides(columns, plan->base.ldr) == NEVER) columns /= 2;
+    while (spmm_divides(columns, plan->base.ldr) == SPMM_NEVER) columns /= 2;
     return columns;
 }
 
@@ -51,7 +38,7 @@ static int rows_of_store(const gather_plan *plan, bool certain) {
     int rows = 16 / out_element_bytes(base->output.element),
         whole = base->guard_rows ? base->vec : base->vec * base->row_blocks;
     while (rows > whole) rows /= 2;
-    while (rows > 1 && (divides(rows, base->ldc) < (certain ? ALWAYS : MAYBE) ||
+    while (rows > 1 && (spmm_divides(rows, base->ldc) < (certain ? SPMM_ALWAYS : SPMM_MAYBE) ||
                         (certain && !aligned(plan, store_bytes(plan, rows)))))
         rows /= 2;
     return rows;
@@ -62,7 +49,8 @@ static int rows_of_residual(const gather_plan *plan, bool certain) {
     const spmm_plan *base = &plan->base;
     int bytes = out_residual_bytes(&base->output);
     bool pairs = base->math.order == SPMM_SWAPPED && base->vec > 1 && base->split == 1,
-         fits = divides(2, base->ldr) >= (certain ? ALWAYS : MAYBE) && (!certain || aligned(plan, 2 * bytes));
+         fits = spmm_divides(2, base->ldr) >= (certain ? SPMM_ALWAYS : SPMM_MAYBE) &&
+                (!certain || aligned(plan, 2 * bytes));
     return bytes == 0 ? 0 : pairs && fits ? 2 : 1;
 }
 
@@ -79,22 +67,25 @@ static void plan_wide(gather_plan *plan) {
     wide->unit = (int)spmm_b_bytes(&plan->base, lane_columns);
     if (plan->shared) spmm_gather_shared_plan(plan);
     int access_columns = gather_access_columns(plan);
-    proof rows_aligned = divides(access_columns, plan->base.ldb), full = tile_is_full(plan);
-    proof columns_whole = plan->base.n == MC_OPEN ? NEVER : divides(access_columns, plan->base.n);
-    wide->clamp = full != ALWAYS && columns_whole == ALWAYS; /* then the wide path takes every tile */
-    wide->emitted = rows_aligned != NEVER && (full != NEVER || wide->clamp);
+    spmm_proof rows_aligned = spmm_divides(access_columns, plan->base.ldb),
+               full = spmm_tile_is_full(&plan->base);
+    spmm_proof columns_whole =
+        plan->base.n == MC_OPEN ? SPMM_NEVER : spmm_divides(access_columns, plan->base.n);
+    wide->clamp =
+        full != SPMM_ALWAYS && columns_whole == SPMM_ALWAYS; /* then the wide path takes every tile */
+    wide->emitted = rows_aligned != SPMM_NEVER && (full != SPMM_NEVER || wide->clamp);
     wide->whole = lane_columns;
     bool by_columns = plan->base.c_columns;
     wide->store = by_columns ? rows_of_store(plan, false) : widest_store(plan, lane_columns);
     wide->residual = by_columns ? rows_of_residual(plan, false) : widest_residual(plan, lane_columns);
     if (!wide->emitted) return;
-    plan->checks.full_tile = full == MAYBE && !wide->clamp;
-    plan->checks.ldb = rows_aligned == MAYBE;
+    plan->checks.full_tile = full == SPMM_MAYBE && !wide->clamp;
+    plan->checks.ldb = rows_aligned == SPMM_MAYBE;
     bool any_ldc = wide->store == out_least_store(plan->base.output.element);
-    plan->checks.ldc = !any_ldc && divides(wide->store, plan->base.ldc) == MAYBE;
+    plan->checks.ldc = !any_ldc && spmm_divides(wide->store, plan->base.ldc) == SPMM_MAYBE;
     plan->checks.b_address = !aligned(plan, gather_access(wide));
     plan->checks.c_address = !any_ldc && !aligned(plan, store_bytes(plan, wide->store));
-    plan->checks.ldr = wide->residual > 1 && divides(wide->residual, plan->base.ldr) == MAYBE;
+    plan->checks.ldr = wide->residual > 1 && spmm_divides(wide->residual, plan->base.ldr) == SPMM_MAYBE;
     plan->checks.r_address = wide->residual > 1 && !aligned(plan, residual_load_bytes(plan, wide));
 }
 
@@ -105,16 +96,18 @@ static void plan_edge(gather_plan *plan) {
     int store = plan->base.output.element == OUT_S64 ? 2 : 4;
     bool tested = c->full_tile || c->ldb || c->ldc || c->b_address || c->c_address || c->ldr || c->r_address;
     int residual = out_residual_bytes(&plan->base.output);
-    bool residual_words =
-        residual > 0 && whole && divides(4, plan->base.ldr) == ALWAYS && aligned(plan, 4 * residual);
+    bool residual_words = residual > 0 && whole && spmm_divides(4, plan->base.ldr) == SPMM_ALWAYS &&
+                          aligned(plan, 4 * residual);
     plan->edge = (gather_path){
         .emitted = !plan->wide.emitted || tested,
         .columns = GATHER_EDGE_COLUMNS,
-        .unit =
-            words && divides(4, plan->base.ldb) == ALWAYS && aligned(plan, 4) ? 4 : spmm_b_unit(&plan->base),
+        .unit = words && spmm_divides(4, plan->base.ldb) == SPMM_ALWAYS && aligned(plan, 4)
+                    ? 4
+                    : spmm_b_unit(&plan->base),
         .clamp = true,
         .whole = whole ? 4 : 1,
-        .store = whole && divides(store, plan->base.ldc) == ALWAYS && aligned(plan, store_bytes(plan, store))
+        .store = whole && spmm_divides(store, plan->base.ldc) == SPMM_ALWAYS &&
+                         aligned(plan, store_bytes(plan, store))
                      ? store
                      : out_least_store(plan->base.output.element),
         .residual = residual == 0    ? 0

@@ -20,13 +20,6 @@ static const char *const heads[][2] = {
     [8] = HEADS("row block b's first strides, its heads, are strides 8 b to 8 b + 7"),
 };
 
-static void add_b(const spmm_plan *plan, mc_contract *c) {
-    int bytes = spmm_b_unit(plan), align = plan->align > bytes ? plan->align : bytes;
-    add_param(c, (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)align, spmm_b_doc(&plan->math, false)});
-    int64_t limit = bytes > 1 ? SPMM_MAX_ROW_BYTES / bytes : 0;
-    add_constraint(c, (mc_constraint){"ldb", spmm_b_is_paired(plan) ? 2 : 0, limit, ROWS_FIT});
-}
-
 static void add_strided(const gather_plan *plan, mc_contract *c) {
     static const char *const row_ptrs[] = {
         [1] = "m + 1", [2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1", [16] = "m / 16 + 1"};
@@ -74,7 +67,7 @@ static void make_contract(const void *data, mc_contract *c) {
     if (base->panels) add_panels(plan, c);
     else add_strided(plan, c);
     if (plan->given) c->awaited = "values";
-    add_b(base, c);
+    spmm_add_b(base, c);
     spmm_contract(base, false, true, c);
     c->shared_static = base->shared_bytes;
     if (!base->panels) return;
