@@ -39,7 +39,7 @@
     T(X, U12, "u12", 12, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 5, NO, 0)                         \
     T(X, F16, "f16", 16, 2, "<f2", FLOAT, 1, 5, F32, FLOAT16, cvt_f16x2, SIDE, 8, OUT, 1)                    \
     T(X, BF16, "bf16", 16, 2, "<V2", FLOAT, 1, 8, F32, BFLOAT16, cvt_bf16x2, SIDE, 9, OUT, 2)                \
-    T(X, F32, "f32", 32, 4, "<f4", FLOAT, 1, 8, F32, FLOAT32, none, NO, 0, OUT, 3)                           \
+    T(X, F32, "f32", 32, 4, "<f4", FLOAT, 1, 8, F32, FLOAT32, none, SIDE, 14, OUT, 3)                        \
     T(X, TF32, "tf32", 32, 4, "<f4", ROUNDED, 1, 8, F32, FLOAT32, none, SIDE, 10, NO, 0)                     \
     T(X, E4M3, "e4m3", 8, 1, "<V1", FINITE, 1, 4, F32, UINT8, cvt_e4m3x2, SIDE, 11, OUT, 9)                  \
     T(X, E5M2, "e5m2", 8, 1, "<f1", FLOAT, 1, 5, F32, UINT8, cvt_e5m2x2, SIDE, 12, OUT, 10)                  \

@@ -9,7 +9,9 @@ static const mc_opcode global_loads[MOST] = {[1] = OP_ldr_b32, [2] = OP_ldr_v2, 
                        shared_stores[MOST] = {[1] = OP_sts_b32, [2] = OP_sts_v2, [4] = OP_sts_v4};
 
 static int vectors(const join *j) { return j->count / j->vector; }
-static mc_operand vector_at(const join *j, mc_reg at, int i) { return AT(at, i * j->pitch); }
+static mc_operand vector_at(const join *j, mc_reg at, int i) {
+    return AT(at, i / j->beside * j->pitch + i % j->beside * j->vector * WORD);
+}
 
 static void store(const join *j, mc_reg guard, const mc_opcode *stores, mc_reg at) {
     for (int i = 0; i < vectors(j); i++)
@@ -20,11 +22,11 @@ static void store(const join *j, mc_reg guard, const mc_opcode *stores, mc_reg a
 /* Adds what lies at AT to this lane's sums. */
 static void add(const join *j, const mc_opcode *loads, mc_reg at) {
     for (int i = 0; i < vectors(j); i++) {
-        builder_emit(j->b, (mc_reg){0}, loads[j->vector],
+        builder_emit(j->b, j->keeps, loads[j->vector],
                      MC_OPERANDS(operand_vector(j->other, j->vector), vector_at(j, at, i)));
         for (int v = 0; v < j->vector; v++) {
             mc_reg sum = j->sums[i * j->vector + v];
-            builder_emit(j->b, (mc_reg){0}, j->add, MC_OPERANDS(sum, sum, j->other[v]));
+            builder_emit(j->b, j->keeps, j->add, MC_OPERANDS(sum, sum, j->other[v]));
         }
     }
 }
@@ -42,6 +44,7 @@ void join_take_pieces_of(join *j, mc_reg sharing) {
     j->piece = join_field(j->b, "piece", sharing, PANEL_PIECE_SHIFT, PANEL_PIECE_BITS);
     j->more_pieces = join_field(j->b, "more_pieces", sharing, PANEL_PIECES_SHIFT, PANEL_PIECE_BITS);
     b32_array(j->b, "other", j->vector, j->other);
+    for (int v = 0; j->keeps.id && v < j->vector; v++) EMIT(j->b, mov_b32, j->other[v], I(0));
 }
 
 /* -- Pieces ------------------------------------------------------------------------------------------- */

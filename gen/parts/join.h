@@ -22,9 +22,9 @@ typedef struct join {
     mc_builder *b;
     const char *of;     /* what is shared, for notes: "panel" */
     const mc_reg *sums; /* of this lane */
-    int count, vector;  /* sums, and how many of them lie side by side: 1, 2 or 4 */
-    int pitch;          /* bytes from a vector of a lane to its next one */
-    mc_reg keeps;       /* which lanes leave their sums to others; none: all do */
+    int count, vector;  /* sums, and how many of them are stored at once: 1, 2 or 4 */
+    int beside, pitch;  /* so many vectors lie side by side; bytes from these to a lane's next ones */
+    mc_reg keeps;       /* the lanes whose sums count, among them lane 0; none: all */
     mc_opcode add;
     int warps;          /* of a thread block: all of them have a part, where there are pieces */
     mc_reg warp;        /* this one's number; none where there is one */

@@ -122,9 +122,8 @@ static mc_type unit(mc_type type, mc_type digits) { return (void)digits, type; }
 static mc_status code_one(value_code *code, mc_diag *diag) {
     bool whole = code->unit == code->type && code->coding == 0;
     code->pieces = 1;
-    if (whole && element_rows[code->type].is_side) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "the packed format holds %s, the matrix %s",
-                   whole ? "values that kernels multiply" : "integers of at most 16 bits",
+    if (whole) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "the packed format holds integers of at most 16 bits, the matrix %s",
                    mc_type_text(code->type));
 }
 

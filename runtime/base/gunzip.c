@@ -83,10 +83,18 @@ static mc_status take_members(gunzipping *g) {
     return status;
 }
 
+/* zlib's memory comes from where ours does. */
+static void *take(void *user, unsigned count, unsigned size) { return (void)user, calloc(count, size); }
+static void give_back(void *user, void *memory) { (void)user, free(memory); }
+
 mc_status gunzip(const char *path, const void *bytes, size_t size, char **out, size_t *out_size,
                  mc_diag *diag) {
     enum { GZIP_ONLY = 16 }; /* added to the window's bits: inflateInit2 of zlib.h */
-    gunzipping g = {.path = path, .at = bytes, .end = (const unsigned char *)bytes + size, .diag = diag};
+    gunzipping g = {.path = path,
+                    .at = bytes,
+                    .end = (const unsigned char *)bytes + size,
+                    .diag = diag,
+                    .stream = {.zalloc = take, .zfree = give_back}};
     *out = NULL;
     *out_size = 0;
     int started = inflateInit2(&g.stream, MAX_WBITS + GZIP_ONLY);

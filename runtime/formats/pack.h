@@ -116,6 +116,26 @@ MC_API mc_status mc_panels_pack(const mc_vsparse *a, const mc_panels *form, mc_p
 MC_API mc_status mc_panels_pack_values(const mc_vsparse *a, const mc_panels *form, mc_packed *packed,
                                        mc_diag *diag);
 
+/* csr, for SpMM kernels without tensor cores: CSR as it comes, and where rows are dealt out which thread
+   block has which. */
+typedef struct mc_csr_form {
+    int lanes;  /* that share the nonzeros of a row: 1 to 32 */
+    int groups; /* of a warp, each of which has a row: a power of two */
+    int warps;  /* of a thread block: 1, 2, 4 or 8 */
+    int share;  /* strides of 32 nonzeros that a group takes of a row, before others share it; 0: all */
+} mc_csr_form;
+/*   items    s32[items * 4]  what each warp of the grid does, in whole thread blocks; none where share is 0.
+                              First long rows, by how many thread blocks and warps share them, as in panels:
+                              the row, the first of the warp's nonzeros, the one behind the last, CSR_LONG
+                              and how they are shared (gen/parts/csr_lanes.h, panels.h). Then at most
+                              `groups` neighbouring rows that are not long: the first one, the one behind the
+                              last, 0, and whether others in the thread block share a row
+     row_ptr  s32[m + 1]      the first nonzero of each row, then their number
+     col_idx  s32[nonzeros]
+     values   [nonzeros]      elements of A's type, as they are
+   The matrix has vec = 1. MC_CANNOT for one of integers, and for 2^31 nonzeros or more. */
+MC_API mc_status mc_csr_pack(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag);
+
 /* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be
    read from shared memory at once, and row blocks in an order that gives thread blocks equal work. Integers
    of at most 16 bits, or floats, with vec at most 16. */

@@ -79,12 +79,12 @@ static void put_panels(dealing *d, int parts, bool pieces) {
 }
 
 /* Warps that share nothing must know, too, where others of their thread block meet at a barrier. */
-static void mark_sharing(const dealing *d) {
-    const int warps = d->form->warps;
-    for (int64_t i = 0; i < d->count; i += warps) {
-        int32_t *sharing = d->items + i * PANEL_ITEM_WORDS + PANEL_ITEM_WORDS - 1;
+void panels_mark_sharing(int32_t *items, int64_t count, int warps) {
+    const int32_t how = (1 << PANEL_SHARES_SHIFT) - 1;
+    for (int64_t i = 0; i < count; i += warps) {
+        int32_t *sharing = items + i * PANEL_ITEM_WORDS + PANEL_ITEM_WORDS - 1;
         bool shares = false;
-        for (int w = 0; w < warps; w++) shares = shares || sharing[w * PANEL_ITEM_WORDS] != 0;
+        for (int w = 0; w < warps; w++) shares = shares || (sharing[w * PANEL_ITEM_WORDS] & how) != 0;
         for (int w = 0; w < warps && shares; w++) sharing[w * PANEL_ITEM_WORDS] |= 1 << PANEL_SHARES_SHIFT;
     }
 }
@@ -94,7 +94,7 @@ static void deal(dealing *d) {
     put_panels(d, d->form->warps, true);
     for (int parts = d->form->warps; parts >= 1; parts /= 2) put_panels(d, parts, false);
     while (d->count % d->form->warps != 0) put_item(d, d->panels, 0, 0, 0);
-    if (d->items != NULL) mark_sharing(d);
+    if (d->items != NULL) panels_mark_sharing(d->items, d->count, d->form->warps);
 }
 
 static mc_status add_items(const mc_panels *form, const int64_t *start, int64_t panels, mc_packed *packed,

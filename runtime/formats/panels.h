@@ -27,6 +27,9 @@ static inline int64_t panels_cut(panel_sharing s, int64_t strides, int64_t leaf)
     return strides / leaves * leaf + strides % leaves * leaf / leaves;
 }
 
+/* Tells all warps of a thread block, of WARPS, where one of them shares a panel, of COUNT items. */
+void panels_mark_sharing(int32_t *items, int64_t count, int warps);
+
 /* Adds masks and values of M, without zeros, to PACKED. START is what stride_starts gives; the matrix has so
    many NONZEROS. MC_CANNOT where a value has several pieces. */
 mc_status panels_add_nonzeros(const panel_matrix *m, const stride_layout *layout, const int64_t *start,

@@ -34,6 +34,10 @@ MC_API mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_de
 MC_API mc_status mc_reference_spmm_panels_ordered(const mc_vsparse *a, const mc_dense *b,
                                                   const mc_panels *form, bool halves, mc_dense *sums,
                                                   mc_diag *diag);
+/* C = A B of f32, f16 or bf16 in the order of kernels that read A as CSR, which has vec = 1: by fused
+   multiply-adds, on any processor to the bit as the kernel's sums are. */
+MC_API mc_status mc_reference_spmm_csr_ordered(const mc_vsparse *a, const mc_dense *b,
+                                               const mc_csr_form *form, mc_dense *c, mc_diag *diag);
 /* MC_USAGE where there is no A B. */
 mc_status reference_check_spmm(const mc_vsparse *a, const mc_dense *b, mc_diag *diag);
 

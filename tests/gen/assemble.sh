@@ -2,7 +2,7 @@
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | compress24 | slide24 | panels], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | compress24 | slide24 | panels | csr], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -660,7 +660,7 @@ one_of() {
 floats_list() {
     local arch vec i name targets="sm_80 sm_89 sm_90 sm_100 sm_120"
     has_floats && [[ $(basename "$spec") = spmm_* || $(basename "$spec") = sddmm_* ]] || return 0
-    grep -q '^panel' "$spec" && return 0
+    grep -qE '^panel|"csr"' "$spec" && return 0
     name=$(basename "$spec" .lua)
     grep -q '"tma"' "$spec" && targets="sm_90 sm_100 sm_120"
     for arch in $targets; do
@@ -723,6 +723,24 @@ panels_list() {
         for lhs in "${pairs[@]}"; do
             rhs=${lhs#* } lhs=${lhs% *} turn=$((turn + 1))
             echo "$arch $((turn * 5 % (count / 4))) $lhs.$rhs --set lhs=$lhs --set rhs=$rhs --set tile_n=64 --set out=f16 --set scale=tensor"
+        done
+    done
+}
+
+# Of kernels without tensor cores likewise; and with CSR alone.
+csr_list() {
+    local arch i step turn=0 type
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        [[ $arch = sm_90 || $arch = sm_120 ]] && step=2 || step=11
+        for ((i = turn % step; i < count; i += step)); do
+            turn=$((turn + 1))
+            echo "$arch $i plain"
+            # shellcheck disable=SC2046
+            echo "$arch $i real $(real $turn "$arch" | sed 's/--set out=[su]4/--set out=s8/')"
+            for type in f16 bf16; do # whose loads have more elements
+                [ $((turn % 4)) != 0 ] || echo "$arch $((i % 20)) $i$type --set lhs=$type --set rhs=$type"
+            done
+            [ $((turn % 7)) != 0 ] || echo "$arch $((i / 2 * 2 % (count / 2))) undealt --set deal=false --set share=2"
         done
     done
 }

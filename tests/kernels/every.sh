@@ -12,7 +12,7 @@ spmm_list() { # SPEC
     echo "sweep_test $1 judged open"
     echo "sweep_test $1 variants"
     if grep -q '^rhs *= *"s4"' "$1"; then echo "sweep_test $1 variants mma=int8"; fi # where 4-bit mma are the default
-    if grep -q '^panel' "$1"; then # which have vec = 1
+    if grep -qE '^panel|"csr"' "$1"; then # which have vec = 1
         for shapes in open fixed; do echo "sweep_test $1 outputs $shapes"; done
         echo "sweep_test $1 judged unaligned"
         return 0

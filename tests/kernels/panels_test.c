@@ -2,16 +2,11 @@
  * ones, whatever the matrix is like: rows a thousand times as long as others, empty ones, a single column, a
  * last panel that is not whole. And items are dealt out as gen/parts/panels.h says.
  * panels_test SPEC TYPES [DEVICE [ARCH]]; TYPES as "f16,s8:u8", of both sides or of A and B. */
-#include "check.h"
 #include "halves.h"
-#include "base/real.h"
+#include "sparse_cases.h"
 #include "formats/panels.h"
-#include "matrix/random.h"
-#include "mcrt_internal.h"
 #include "parts/panels.h"
 #include "verify/run.h"
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NAME = 16, TEXT = 12 };
@@ -22,75 +17,6 @@ typedef struct session {
     mc_diag *diag;
     long kernels, sums, pieces;
 } session;
-
-/* -- Matrices ------------------------------------------------------------------------------------------ */
-
-/* Row ROW has column COL with this probability, in 2^-16. */
-typedef int64_t density(int64_t row, int64_t col, int64_t rows, int64_t cols);
-
-static int64_t few(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)row, (void)col, (void)rows, (void)cols, 4000;
-}
-static int64_t all(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)row, (void)col, (void)rows, (void)cols, 65536;
-}
-static int64_t none(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)row, (void)col, (void)rows, (void)cols, 0;
-}
-static int64_t one_row(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)col, (void)cols, row == rows / 2 ? 65536 : 300;
-}
-static int64_t one_column(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)row, (void)rows, col == cols / 2 ? 65536 : 0;
-}
-static int64_t power_law(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)rows, (void)cols, 65536 / ((row * 7 % rows + 1) * (1 + col / 16));
-}
-static int64_t band(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return llabs(row * cols / rows - col) < 5 ? 50000 : 0;
-}
-
-static const struct {
-    int64_t rows, cols;
-    density *density;
-} matrices[] = {{1, 1, all},    {1, 3000, all},       {3, 700, one_row},     {7, 64, few},
-                {8, 33, all},   {9, 500, few},        {40, 1, all},          {64, 300, none},
-                {63, 90, band}, {130, 2500, one_row}, {200, 120, power_law}, {31, 400, one_column},
-                {70, 1100, all}};
-
-static void make_pattern(size_t index, mc_csr *csr) {
-    const int64_t rows = matrices[index].rows, cols = matrices[index].cols;
-    mcrt_random random = random_start(index, 3);
-    *csr = (mc_csr){.rows = rows, .cols = cols};
-    csr->row_ptr = calloc((size_t)rows + 1, sizeof *csr->row_ptr);
-    csr->col_idx = calloc((size_t)(rows * cols), sizeof *csr->col_idx);
-    for (int64_t r = 0; r < rows; r++) {
-        for (int64_t c = 0; c < cols; c++)
-            if ((int64_t)(random_next(&random) % 65536) < matrices[index].density(r, c, rows, cols))
-                csr->col_idx[csr->nnz++] = (int32_t)c;
-        csr->row_ptr[r + 1] = csr->nnz;
-    }
-}
-
-/* Of floats: of either sign, powers of two apart. Of integers any. */
-static uint32_t number(mc_type type, mcrt_random *random) {
-    uint64_t r = random_next(random);
-    if (!mc_type_is_real(type)) return (uint32_t)r;
-    return real_to_bits(type, ldexpf((float)random_normal(random), (int)(r / 16 % 13) - 6));
-}
-
-static void make_operands(session *s, size_t index, const mc_type types[2], int64_t n, int64_t ldb,
-                          mc_vsparse *a, mc_dense *b) {
-    mcrt_random random = random_start((uint64_t)n, index);
-    mc_csr csr;
-    make_pattern(index, &csr);
-    CHECK(mc_vsparse_dilate(&csr, 1, types[0], a, s->diag) == MC_OK &&
-              mc_dense_create(types[1], csr.cols, n, ldb, b, s->diag) == MC_OK,
-          "%s", mc_diag_text(s->diag));
-    for (int64_t i = 0; i < a->vectors; i++) mc_vsparse_set_value(a, i, 0, number(types[0], &random));
-    for (int64_t i = 0; i < csr.cols * n; i++) mc_dense_set(b, i / n, i % n, number(types[1], &random));
-    mc_csr_free(&csr);
-}
 
 /* -- Items --------------------------------------------------------------------------------------------- */
 
@@ -184,12 +110,12 @@ static void check_kernel(session *s, const mc_kernel *kernel, int64_t turn) {
     CHECK(mc_type_of(kernel, "lhs", &types[0], s->diag) == MC_OK &&
               mc_type_of(kernel, "rhs", &types[1], s->diag) == MC_OK,
           "no types");
-    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
+    for (size_t i = 0; i < SPARSE_CASES; i++) {
         const int64_t *size = sizes[(i + (size_t)turn) % (sizeof sizes / sizeof *sizes)];
         const int64_t even = mc_type_bytes(types[1]) == 0 ? size[1] + size[1] % 2 : size[1];
         mc_vsparse a;
         mc_dense b;
-        make_operands(s, i, types, size[0], even, &a, &b);
+        make_operands(s->diag, i, types, size[0], even, &a, &b);
         check_items(s, &a, &form);
         check_sums(s, kernel, &a, &b);
         mc_vsparse_free(&a);

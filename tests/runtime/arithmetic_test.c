@@ -302,8 +302,10 @@ static void test_within(mc_diag *diag) {
 static void test_codes(mc_diag *diag) {
     value_code code;
     int64_t pieces[CODE_PIECES];
-    expect_failure("f32", code_make(MC_F32, 0, MC_F32, &code, diag), MC_CANNOT, diag,
-                   "the packed format holds values that kernels multiply, the matrix f32");
+    expect_failure("f32", code_make(MC_F32, 0, MC_U8, &code, diag), MC_CANNOT, diag,
+                   "the packed format holds integers of at most 16 bits, the matrix f32");
+    expect_failure("digits", code_make(MC_F32, 1, MC_F32, &code, diag), MC_CANNOT, diag,
+                   "the packed format holds integers of at most 16 bits, the matrix f32");
     CHECK(code_unit(MC_BF16, MC_U8) == MC_BF16 && code_unit(MC_S16, MC_U8) == MC_U8 &&
               code_unit(MC_S4, MC_U4) == MC_U4,
           "units");

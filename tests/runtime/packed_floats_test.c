@@ -92,7 +92,6 @@ static void test_refused(mc_diag *diag) {
     static const mc_strided int4 = {.stride = 64, .heads = 1, .int4 = true},
                             balanced = {.stride = 32, .heads = 1, .coding = 1};
     static const mc_srbcrs bytes = {.k = 32, .piece_bits = 8};
-    static const mc_ring ring = {256, 6, 128, 1, 0, false, 1};
     mc_packed packed;
     for (int t = 0; t < TYPES; t++) {
         mc_vsparse a = make_matrix(types[t], 4, 1, diag);
@@ -107,10 +106,6 @@ static void test_refused(mc_diag *diag) {
     mc_vsparse a = make_matrix(MC_F16, 17, 1, diag);
     expect_failure("vec", mc_strided_pack(&a, &forms[0], &packed, diag), MC_CANNOT, diag,
                    "vectors of 1 to 16 elements, the matrix 17");
-    mc_vsparse_free(&a);
-    a = make_matrix(MC_F32, 4, 1, diag);
-    expect_failure("f32", mc_windowed_pack(&a, &ring, &packed, diag), MC_CANNOT, diag,
-                   "values that kernels multiply, the matrix f32");
     mc_vsparse_free(&a);
 }
 

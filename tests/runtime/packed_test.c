@@ -306,9 +306,6 @@ static void test_refused(mc_diag *diag) {
     other.type = MC_S32;
     expect_failure("type", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag,
                    "integers of at most 16 bits, the matrix s32");
-    other.type = MC_F32;
-    expect_failure("type", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag,
-                   "values that kernels multiply, the matrix f32");
     other.type = MC_S8;
     other.vec = 17;
     expect_failure("vec", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag,

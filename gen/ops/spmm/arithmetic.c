@@ -10,11 +10,15 @@ static bool is_real(const int64_t *point) {
     return !side_is_integer(lhs) || real_has(side_type_names[lhs]);
 }
 
+static const spmm_arithmetic_kind *kind_of(const int64_t *point) {
+    if (point[F_STAGING] == SPMM_CSR) return &spmm_fused;
+    return is_real(point) ? &spmm_reals : &spmm_integers;
+}
+
 spmm_arithmetic spmm_plan_arithmetic(const int64_t *point, bool gathers, bool exact,
                                      mc_complaints *complaints) {
-    bool real = is_real(point);
     spmm_arithmetic math = {
-        .kind = real ? &spmm_reals : &spmm_integers,
+        .kind = kind_of(point),
         .order = (spmm_order)point[F_ORDER],
         .vec = spmm_rows_of(point),
         .stride = (int)point[F_STRIDE],
@@ -23,7 +27,7 @@ spmm_arithmetic spmm_plan_arithmetic(const int64_t *point, bool gathers, bool ex
         .given_bits = point[F_HEADS] ? 8 : side_value_bits((int)point[F_LHS]),
     };
     math.kind->plan(point, gathers, &math, complaints);
-    if (!real && !side_is_integer((int)point[F_RHS]))
+    if (math.kind == &spmm_integers && !side_is_integer((int)point[F_RHS]))
         complain(complaints, F_RHS, "lhs = \"%s\" takes an integer, too, not \"%s\"", math.lhs, math.rhs);
     return math;
 }

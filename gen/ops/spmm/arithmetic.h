@@ -92,7 +92,7 @@ struct spmm_arithmetic_kind {
     const struct spmm_emitters *emit; /* sums.h */
 };
 
-extern const spmm_arithmetic_kind spmm_integers, spmm_reals;
+extern const spmm_arithmetic_kind spmm_integers, spmm_reals, spmm_fused;
 
 static inline bool spmm_is_tall(const spmm_arithmetic *math) { return math->vec == SPMM_TALL; }
 

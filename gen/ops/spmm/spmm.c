@@ -12,6 +12,7 @@
  *   tma      Windows of B go through a ring in shared memory, from which all row blocks of the thread block
  *            gather; a warp of its own copies. Solver `ring`.
  *   async    The same ring, copied by all threads. Solver `ring`.
+ *   csr      No mma: lanes multiply what they load. Solver `csr`.
  *
  * Of floats an mma is m16n8k16. Vectors of 16 rows are the mma's 16 rows, and columns of B its 8 columns.
  *
@@ -26,14 +27,16 @@ static const mc_field fields[] = {
 #include "ops/spmm/gather/fields.def"
 #include "ops/spmm/integer/fields.def"
 #include "ops/spmm/ring/fields.def"
+#include "ops/spmm/csr/fields.def"
 };
-SCHEMA_FITS(fields, F_VALUES);
+SCHEMA_FITS(fields, F_DEAL);
 
 static const mc_solver *solver(const int64_t *point) {
     static const mc_solver *const solvers[] = {[SPMM_DIRECT] = &spmm_gather,
                                                [SPMM_SHARED] = &spmm_gather,
                                                [SPMM_TMA] = &spmm_ring,
-                                               [SPMM_ASYNC] = &spmm_ring};
+                                               [SPMM_ASYNC] = &spmm_ring,
+                                               [SPMM_CSR] = &spmm_csr};
     return solvers[point[F_STAGING]];
 }
 

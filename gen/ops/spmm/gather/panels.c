@@ -80,6 +80,7 @@ static join join_of(const gather_emitter *e) {
                   .sums = sums_result(&e->sums),
                   .count = e->sums.count,
                   .vector = VECTOR,
+                  .beside = 1,
                   .pitch = MC_WARP * VECTOR_BYTES,
                   .add = sums_add(&e->sums),
                   .warps = plan->base.warps,

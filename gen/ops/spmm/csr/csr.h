@@ -1,0 +1,57 @@
+/* The solver `csr`: no tensor cores. Rows of A are read as CSR has them, and each lane multiplies what it
+   loads. Its plan.
+ *
+ * The lanes of a warp are dealt out as lane = (group * lanes + part) * columns + column:
+ *
+ *   column   `columns` lanes share a row of B: each loads `load` neighbouring elements of it at a time,
+ *            `runs` times, columns * load apart
+ *   part     `lanes` lanes share the nonzeros of a row of A: part p has nonzeros p, p + lanes and so on
+ *   group    has a row of its own
+ *
+ * So a warp has `groups` rows, or a long one: each group then has an equal part of what the warp takes of it
+ * (docs/unstructured.md). */
+#ifndef MC_SPMM_CSR_H
+#define MC_SPMM_CSR_H
+
+#include "ops/spmm/problem.h"
+#include "parts/csr_lanes.h"
+#include "parts/emit.h"
+
+/* The wide path is for aligned rows of B and whole tiles, the edge path for the rest. */
+typedef struct csr_path {
+    bool emitted;
+    int load;            /* elements of B that a load takes */
+    int runs;            /* loads of a lane for a nonzero */
+    bool last;           /* columns may lie beyond n */
+    int store, residual; /* columns of C that a store takes, and of the residual that a load takes */
+} csr_path;
+
+/* What the wide path needs and the spec leaves open. */
+typedef struct csr_checks {
+    bool full_tile, ldb, b_address, ldc, c_address, ldr, r_address;
+} csr_checks;
+
+typedef struct csr_plan {
+    spmm_plan base;
+    int lanes, columns, groups;
+    int ahead; /* nonzeros that a lane has in flight */
+    int share; /* strides of 32 nonzeros that a group takes of a row, before others share it */
+    bool deal; /* long rows are dealt out */
+    csr_path wide, edge;
+    csr_checks checks;
+} csr_plan;
+
+/* Rows that a thread block has, none of which is long. */
+static inline int csr_rows(const csr_plan *plan) { return plan->base.warps * plan->groups; }
+/* Elements of C that a lane has. */
+static inline int csr_sums(const csr_plan *plan) { return plan->base.tile_n / plan->columns; }
+static inline int csr_element_bytes(const csr_plan *plan) { return plan->base.math.b_bits / 8; }
+/* Bytes of the sums that a thread block leaves of a long row, and their flag. */
+int spmm_csr_piece_bytes(const csr_plan *plan);
+
+/* plan.c, estimate.c, emit.c */
+void spmm_csr_make_plan(const int64_t *point, void *plan, mc_complaints *complaints);
+double spmm_csr_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
+void spmm_csr_emit(const void *plan, mc_builder *b);
+
+#endif

@@ -1,0 +1,137 @@
+/* The csr kernel's instructions, from its plan.
+ *
+ *   rows.c (this group's row) -> [wide path] -> [edge path]
+ *   a path: loop.c (the row's sums) -> join.c (of long rows) -> store */
+#include "ops/spmm/csr/emit.h"
+#include "parts/fragment.h"
+#include <stdio.h>
+
+static void load_shapes(spmm_emitter *at) {
+    mc_builder *b = at->b;
+    const spmm_plan *plan = at->plan;
+    at->m = load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
+    at->n = load_shape(b, "n", plan->n == MC_OPEN);
+    at->ldb = load_shape(b, "ldb", plan->ldb == MC_OPEN);
+    at->ldc = load_shape(b, "ldc", plan->ldc == MC_OPEN);
+}
+
+/* -- Which path --------------------------------------------------------------------------------------- */
+
+static void emit_choice(csr_emitter *e, mc_label edge) {
+    const csr_plan *plan = e->plan;
+    const csr_path *wide = &plan->wide;
+    const csr_checks *c = &plan->checks;
+    const spmm_emitter *at = &e->at;
+    int load = wide->load * csr_element_bytes(plan),
+        store = wide->store * out_element_bytes(plan->base.output.element),
+        residual = wide->residual * out_residual_bytes(&plan->base.output);
+    heading(e->b, "Wide path or edge path: what the spec leaves open");
+    const spmm_choice choices[] = {
+        {c->ldb, at->ldb, NULL, wide->load, "rows of B are not aligned for vector loads"},
+        {c->b_address, at->b_array, "b_low", load, "B itself is not"},
+        {c->ldc, at->ldc, NULL, wide->store, "rows of C are not aligned for vector stores"},
+        {c->c_address, at->c_array, "c_low", store, "C itself is not"},
+        {c->ldr, e->residual.ld, NULL, wide->residual,
+         "rows of the residual are not aligned for vector loads"},
+        {c->r_address, e->residual.array, "residual_low", residual, "the residual itself is not"}};
+    spmm_emit_choice(at, c->full_tile, choices, sizeof choices / sizeof *choices, edge);
+}
+
+/* -- Store -------------------------------------------------------------------------------------------- */
+
+static out_columns columns_of(const csr_emitter *e, const csr_path *path) {
+    return (out_columns){dim_operand(e->plan->base.n, e->at.n), path->last, 1};
+}
+
+static out_writer declare_writer(const csr_emitter *e, const csr_path *path, mc_reg stores) {
+    out_writer w = {.b = e->b,
+                    .output = &e->plan->base.output,
+                    .columns = columns_of(e, path),
+                    .ldc = dim_operand(e->plan->base.ldc, e->at.ldc),
+                    .c_array = e->at.c_array,
+                    .in_rows = stores,
+                    .store = path->store,
+                    .residual = e->residual};
+    w.residual.load = path->residual;
+    w.residual.count = path->load;
+    out_declare_writer(&w);
+    return w;
+}
+
+/* Of the lanes that share a row the first part stores. */
+static mc_reg find_stores(const csr_emitter *e) {
+    if (e->plan->lanes == 1) return e->in_rows;
+    return setp_lt_and(e->b, "stores", e->part, I(1), e->in_rows);
+}
+
+static void emit_store(csr_emitter *e, const csr_path *path, mc_reg lane_col) {
+    mc_builder *b = e->b;
+    const out_kind *output = &e->plan->base.output;
+    heading(b, "Store: this lane's columns of the row");
+    mc_reg stores = find_stores(e);
+    out_factors factors = {0};
+    out_declare_factors(&factors, b, output, columns_of(e, path), 1, path->load);
+    out_declare_result(&factors);
+    if (out_by_rows(output)) out_load_row_factors(&factors, 0, e->row, 0, stores);
+    out_writer w = declare_writer(e, path, stores);
+    out_c_address(&w, e->row, lane_col);
+    out_residual_address(&w, e->row, lane_col);
+    for (int j = 0; j < path->runs; j++) {
+        int offset = j * csr_pitch(e->plan, path);
+        out_load_column_factors(&factors, 0, lane_col, offset, path->load);
+        out_load_residual(&w, 0, lane_col, offset, path->load);
+        out_store_run(
+            &w, &factors,
+            &(out_run){
+                .col = lane_col, .offset = offset, .count = path->load, .sums = &e->sum[j * path->load]});
+    }
+}
+
+/* -- The kernel --------------------------------------------------------------------------------------- */
+
+static void emit_path(csr_emitter *e, const csr_path *path) {
+    mc_builder *b = e->b;
+    mc_label end = label(b, "END");
+    mc_reg lane_col = mad_s32(b, "lane_col", e->column, I(path->load), e->at.tile_col);
+    spmm_csr_emit_loop(e, path, lane_col);
+    if (e->plan->deal) spmm_csr_emit_join(e, path, end);
+    emit_store(e, path, lane_col);
+    if (e->plan->deal) set_label(b, end);
+    EMIT_RET(b);
+}
+
+static void emit_kernel(csr_emitter *e) {
+    mc_builder *b = e->b;
+    const csr_plan *plan = e->plan;
+    emit_launch_next(b, plan->base.overlap);
+    load_shapes(&e->at);
+    spmm_csr_emit_rows(e);
+    e->col_idx = load_array(b, "col_idx"), e->values = load_array(b, "values");
+    e->at.b_array = load_array(b, "b"), e->at.c_array = load_array(b, "c");
+    e->residual = spmm_emit_residual(&e->at);
+    spmm_emit_row_bytes(&e->at);
+    emit_grid_wait(b, plan->base.overlap, "B");
+    mc_label edge = label(b, "EDGE");
+    if (plan->wide.emitted && plan->edge.emitted) emit_choice(e, edge);
+    if (plan->wide.emitted) {
+        heading(b, "Wide path: whole tiles of aligned rows");
+        emit_path(e, &plan->wide);
+    }
+    if (!plan->edge.emitted) return;
+    b->prefix = "edge_";
+    heading(b, "Edge path: any rows, any columns");
+    set_label(b, edge);
+    emit_path(e, &plan->edge);
+}
+
+/* One more warp in flight hides more latency than the registers that ptxas would like to have. Where a lane
+   has many sums it spills without some more. */
+enum { FEW_SUMS = 8, SPARE_OF_FEW = -8, SPARE_OF_MANY = 8 };
+
+void spmm_csr_emit(const void *data, mc_builder *b) {
+    const csr_plan *plan = data;
+    csr_emitter e = {.plan = plan, .b = b, .at = {.plan = &plan->base, .b = b}};
+    b->spare += csr_sums(plan) <= FEW_SUMS ? SPARE_OF_FEW : SPARE_OF_MANY;
+    if (plan->base.shared_bytes) shared_array(b, "partial", plan->base.shared_bytes, 16);
+    emit_kernel(&e);
+}

@@ -1,0 +1,42 @@
+/* What the emitters of the csr kernel share: the registers that live through the kernel. */
+#ifndef MC_SPMM_CSR_EMIT_H
+#define MC_SPMM_CSR_EMIT_H
+
+#include "ops/spmm/csr/csr.h"
+#include "ops/spmm/csr/fused.h"
+#include "ops/spmm/emit.h"
+
+enum { CSR_MOST_SUMS = 16, CSR_MOST_AHEAD = 8 };
+
+typedef struct csr_emitter {
+    const csr_plan *plan;
+    mc_builder *b;
+    spmm_emitter at;
+    mc_reg column, part, group; /* this lane's; part: none where a row's nonzeros are one lane's */
+    mc_reg block, sharing;      /* of dealt rows: the thread block's number, and the item's last word */
+    mc_reg is_long;             /* whether the warp has a long row */
+    mc_reg row, first, last; /* the row of C; the first of this group's nonzeros, and the one behind them */
+    mc_reg in_rows;          /* whether there is such a row */
+    mc_reg col_idx, values;
+    out_residual residual;
+    mc_reg sum[CSR_MOST_SUMS]; /* of a path */
+    mc_reg scratch[2];         /* values of 16 bits, made f32: of A and of B */
+} csr_emitter;
+
+/* rows.c. Finds this group's row and nonzeros. */
+void spmm_csr_emit_rows(csr_emitter *e);
+/* loop.c. Sums of PATH's columns of the tile, of which LANE_COL is this lane's first one: the lanes that
+   share a row have all of them. */
+void spmm_csr_emit_loop(csr_emitter *e, const csr_path *path, mc_reg lane_col);
+/* Adds up the sums of COUNT lanes whose numbers are APART, in a tree: of four lanes 0 to 3 lane 0 adds what 2
+   has, and then what 1 and 3 have. All of them have the result. */
+void spmm_csr_add_lanes(csr_emitter *e, int count, int apart, const char *scratch);
+/* join.c. Where the warp has a long row, its groups' sums become sums of the row, and those of all that share
+   it; who does not finish it goes to END. */
+void spmm_csr_emit_join(csr_emitter *e, const csr_path *path, mc_label end);
+
+/* Columns of C from one run of a lane's to the next. */
+static inline int csr_pitch(const csr_plan *plan, const csr_path *path) { return plan->columns * path->load; }
+static inline int csr_group_lanes(const csr_plan *plan) { return plan->lanes * plan->columns; }
+
+#endif

@@ -1,0 +1,123 @@
+/* The plan of a csr kernel, and what its fields have against each other. */
+#include "ops/spmm/csr/csr.h"
+#include "parts/fragment.h"
+#include "parts/panels.h"
+
+enum {
+    MOST_SUMS = 16,      /* of a lane */
+    MOST_NONZEROS = 128, /* of a row, in flight */
+    MOST_IN_FLIGHT = 32  /* elements of B of a lane */
+};
+
+int spmm_csr_piece_bytes(const csr_plan *plan) {
+    int sums = plan->base.tile_n * WORD;
+    return (sums > CSR_LOAD_BYTES ? sums : CSR_LOAD_BYTES) + PANEL_FLAGS;
+}
+
+/* -- Paths -------------------------------------------------------------------------------------------- */
+
+/* The most columns, a power of two up to MOST, of accesses to elements of BYTES in rows LD apart. */
+static int widest(int most, int bytes, int64_t ld) {
+    int columns = CSR_LOAD_BYTES / bytes < most ? CSR_LOAD_BYTES / bytes : most;
+    while (columns > 1 && spmm_divides(columns, ld) == SPMM_NEVER) columns /= 2;
+    return columns;
+}
+
+static bool is_open(int columns, int64_t ld) { return spmm_divides(columns, ld) == SPMM_MAYBE; }
+
+/* The wide path, and what must be tested before it. */
+static void plan_wide(csr_plan *plan, int load) {
+    const spmm_plan *base = &plan->base;
+    csr_path *wide = &plan->wide;
+    csr_checks *checks = &plan->checks;
+    spmm_proof full = spmm_tile_is_full(base);
+    int element = out_element_bytes(base->output.element), residual = out_residual_bytes(&base->output);
+    *wide = (csr_path){.emitted = full != SPMM_NEVER && spmm_divides(load, base->ldb) != SPMM_NEVER,
+                       .load = load,
+                       .runs = csr_sums(plan) / load,
+                       .store = widest(load, element, base->ldc),
+                       .residual = residual ? widest(load, residual, base->ldr) : 0};
+    if (!wide->emitted) return;
+    checks->full_tile = full == SPMM_MAYBE;
+    checks->ldb = is_open(load, base->ldb);
+    checks->b_address = base->align % (load * csr_element_bytes(plan)) != 0;
+    checks->ldc = is_open(wide->store, base->ldc);
+    checks->c_address = wide->store > 1 && base->align % (wide->store * element) != 0;
+    checks->ldr = residual && is_open(wide->residual, base->ldr);
+    checks->r_address = wide->residual > 1 && base->align % (wide->residual * residual) != 0;
+}
+
+/* Loads of the edge path take one element, so that it takes any rows. */
+static void plan_paths(csr_plan *plan) {
+    const csr_checks *c = &plan->checks;
+    const csr_lanes lanes = csr_lanes_of(plan->base.tile_n, plan->lanes, csr_element_bytes(plan));
+    plan->columns = lanes.columns, plan->groups = lanes.groups;
+    plan_wide(plan, lanes.load);
+    bool tested = c->full_tile || c->ldb || c->b_address || c->ldc || c->c_address || c->ldr || c->r_address;
+    plan->edge = (csr_path){.emitted = !plan->wide.emitted || tested,
+                            .load = 1,
+                            .runs = csr_sums(plan),
+                            .last = spmm_tile_is_full(&plan->base) != SPMM_ALWAYS,
+                            .store = 1,
+                            .residual = out_residual_bytes(&plan->base.output) ? 1 : 0};
+}
+
+/* -- Checks ------------------------------------------------------------------------------------------- */
+
+static void check_fields(const int64_t *point, const csr_plan *plan, mc_complaints *complaints) {
+    static const struct {
+        int field, wanted;
+        const char *why;
+    } rows[] = {{F_VEC, 1, "staging = \"csr\" is for matrices without vectors: vec = 1"},
+                {F_SPLIT, 1, "`lanes` says which lanes share a row: split = 1"},
+                {F_C_MAJOR, 0, "staging = \"csr\" has a row-major C: c_major = \"row\""},
+                {F_BATCH, 0, "staging = \"csr\" has single products: batch = false"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (point[rows[i].field] != rows[i].wanted) complain(complaints, rows[i].field, "%s", rows[i].why);
+    if (point[F_WARPS] > 8 || (point[F_WARPS] & (point[F_WARPS] - 1)))
+        complain(complaints, F_WARPS, "staging = \"csr\" takes 1, 2, 4 or 8");
+    if (!plan->deal && point[F_SHARE] != STANDARD_SHARE)
+        complain(complaints, F_SHARE, "deal = false gives no row to others: leave it out");
+}
+
+static void check_registers(const csr_plan *plan, mc_complaints *complaints) {
+    int sums = csr_sums(plan);
+    if (sums > MOST_SUMS)
+        complain(complaints, F_LANES, "%d lanes leave %d columns to each of the others: at most %d",
+                 plan->lanes, sums, MOST_SUMS);
+    else if (plan->lanes * plan->ahead > MOST_NONZEROS)
+        complain(complaints, F_AHEAD, "%d lanes with %d nonzeros each have %d of a row at a time: at most %d",
+                 plan->lanes, plan->ahead, plan->lanes * plan->ahead, MOST_NONZEROS);
+    else if (sums * plan->ahead > MOST_IN_FLIGHT)
+        complain(complaints, F_AHEAD,
+                 "%d nonzeros of %d columns a lane are %d elements of B in flight: at most %d", plan->ahead,
+                 sums, sums * plan->ahead, MOST_IN_FLIGHT);
+}
+
+/* Two elements of C that share a byte would be two lanes' on the edge path. */
+static void check_output(csr_plan *plan, mc_complaints *complaints) {
+    out_kind *output = &plan->base.output;
+    if (out_element_bytes(output->element) > 0) return;
+    complain(complaints, F_OUT, "staging = \"csr\" stores elements of 8 bits and more, not \"%s\"",
+             out_element_name(output->element));
+    output->element = OUT_F32;
+}
+
+void spmm_csr_make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
+    csr_plan *plan = out;
+    spmm_plan *base = &plan->base;
+    *plan = (csr_plan){.lanes = (int)point[F_LANES],
+                       .ahead = (int)point[F_AHEAD],
+                       .share = (int)point[F_SHARE],
+                       .deal = point[F_DEAL] != 0};
+    spmm_plan_problem(point, true, base, complaints);
+    check_output(plan, complaints);
+    plan_paths(plan);
+    base->threads = MC_WARP * base->warps;
+    base->row_blocks = csr_rows(plan);
+    base->guard_rows = !plan->deal;
+    if (plan->deal && base->warps > 1) base->shared_bytes = (unsigned)(base->warps * base->tile_n * WORD);
+    spmm_check_ldb(base, complaints);
+    check_fields(point, plan, complaints);
+    check_registers(plan, complaints);
+}

@@ -1,0 +1,31 @@
+/* How the lanes of a warp are dealt out to the columns and the rows of a product by A in CSR, for kernels and
+   for those who pack A and know the order of their sums (gen/ops/spmm/csr/csr.h). */
+#ifndef MC_CSR_LANES_H
+#define MC_CSR_LANES_H
+
+enum {
+    CSR_STRIDE = 32,     /* nonzeros by which the field `share` counts */
+    CSR_LOAD_BYTES = 16, /* of B, that a lane loads at once */
+    CSR_WARP = 32
+};
+
+/* Set in the last word of an item (panels.h) whose warp has a long row. */
+#define CSR_LONG 0x80000000u
+
+typedef struct csr_lanes {
+    int load;    /* elements of B that a lane loads at once of an aligned row */
+    int columns; /* lanes that share the columns of a row */
+    int groups;  /* groups of lanes in a warp, each with a row of its own */
+} csr_lanes;
+
+/* LANES share the nonzeros of a row, in a tile of TILE_N columns of elements of BYTES. */
+static inline csr_lanes csr_lanes_of(int tile_n, int lanes, int bytes) {
+    csr_lanes l = {.load = CSR_LOAD_BYTES / bytes};
+    if (l.load > tile_n) l.load = tile_n;
+    l.columns = tile_n / l.load;
+    if (l.columns > CSR_WARP / lanes) l.columns = CSR_WARP / lanes;
+    l.groups = CSR_WARP / lanes / l.columns;
+    return l;
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* csr: what SpMM kernels without tensor cores read of a matrix without vectors. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/memory.h"
+#include "formats/csr.h"
+#include "formats/format.h"
+#include "parts/panels.h"
+
+extern const packed_format format_csr;
+
+enum { MOST_WARPS = 8 };
+
+/* -- Who takes what ----------------------------------------------------------------------------------- */
+
+/* As a panel of so many strides, of which a warp takes what its groups take of a row each. */
+panel_sharing csr_share(const mc_csr_form *form, int64_t length) {
+    const mc_panels panels = {.warps = form->warps, .share = form->share * form->groups};
+    return panels_share(&panels, length / CSR_STRIDE + (length % CSR_STRIDE != 0));
+}
+
+typedef struct dealing {
+    const mc_csr_form *form;
+    const mc_vsparse *a;
+    int32_t *items; /* NULL: they are counted alone */
+    int64_t count;  /* of items, so far */
+} dealing;
+
+static int64_t length_of(const mc_vsparse *a, int64_t row) { return a->row_ptr[row + 1] - a->row_ptr[row]; }
+
+static void put_item(dealing *d, int64_t row, int64_t from, int64_t to, unsigned sharing) {
+    if (d->items != NULL) {
+        int32_t *item = d->items + d->count * PANEL_ITEM_WORDS;
+        item[0] = (int32_t)row, item[1] = (int32_t)from, item[2] = (int32_t)to, item[3] = (int32_t)sharing;
+    }
+    d->count++;
+}
+
+static void put_row(dealing *d, int64_t row, panel_sharing s) {
+    const int64_t first = d->a->row_ptr[row], length = length_of(d->a, row);
+    const unsigned all = CSR_LONG | (unsigned)(s.parts - 1) << PANEL_PARTS_SHIFT |
+                         (unsigned)(s.pieces - 1) << PANEL_PIECES_SHIFT;
+    for (int64_t leaf = 0; leaf < s.pieces * s.parts; leaf++)
+        put_item(d, row, first + panels_cut(s, length, leaf), first + panels_cut(s, length, leaf + 1),
+                 all | (unsigned)(leaf % s.parts) | (unsigned)(leaf / s.parts) << PANEL_PIECE_SHIFT);
+}
+
+/* Those of PARTS warps, of several thread blocks or of one. */
+static void put_long_rows(dealing *d, int parts, bool pieces) {
+    for (int64_t row = 0; row < d->a->rows; row++) {
+        if (!csr_is_long(d->form, length_of(d->a, row))) continue;
+        const panel_sharing s = csr_share(d->form, length_of(d->a, row));
+        if (s.parts == parts && (s.pieces > 1) == pieces) put_row(d, row, s);
+    }
+}
+
+static void put_other_rows(dealing *d) {
+    int64_t first = 0;
+    for (int64_t row = 0; row < d->a->rows; row++) {
+        const bool is_long = csr_is_long(d->form, length_of(d->a, row));
+        if (row - first == d->form->groups || (is_long && row > first)) {
+            put_item(d, first, row, 0, 0);
+            first = row;
+        }
+        if (is_long) first = row + 1;
+    }
+    if (first < d->a->rows) put_item(d, first, d->a->rows, 0, 0);
+}
+
+static void deal(dealing *d) {
+    d->count = 0;
+    put_long_rows(d, d->form->warps, true);
+    for (int parts = d->form->warps; parts >= 1; parts /= 2) put_long_rows(d, parts, false);
+    put_other_rows(d);
+    while (d->count % d->form->warps != 0) put_item(d, 0, 0, 0, 0);
+    if (d->items != NULL) panels_mark_sharing(d->items, d->count, d->form->warps);
+}
+
+static mc_status add_items(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
+    dealing d = {.form = form, .a = a};
+    if (form->share == 0) return MC_OK;
+    deal(&d);
+    mc_status status = packed_add(packed, "items", MC_S32, mcrt_product(d.count, PANEL_ITEM_WORDS), diag);
+    if (status != MC_OK) return status;
+    d.items = mc_packed_find(packed, "items")->data;
+    deal(&d);
+    return MC_OK;
+}
+
+/* -- Packing ------------------------------------------------------------------------------------------ */
+
+static bool is_power(int number, int most) {
+    return number >= 1 && number <= most && (number & (number - 1)) == 0;
+}
+
+mc_status csr_check_form(const mc_csr_form *form, mc_diag *diag) {
+    if (is_power(form->lanes, CSR_WARP) && is_power(form->groups, CSR_WARP) &&
+        is_power(form->warps, MOST_WARPS) && form->share >= 0)
+        return MC_OK;
+    return mc_fail(
+        diag, MC_USAGE,
+        "csr of %d lanes, %d groups, %d warps and a share of %d: must be powers of two up to 32, 32 "
+        "and 8, and 0 or more",
+        form->lanes, form->groups, form->warps, form->share);
+}
+
+static mc_status check(const mc_vsparse *a, const mc_csr_form *form, mc_diag *diag) {
+    mc_status status = csr_check_form(form, diag);
+    if (status != MC_OK) return status;
+    if (a->vec != 1)
+        return mc_fail(diag, MC_CANNOT, "csr is of matrices without vectors, this one has vec = %d", a->vec);
+    if (!mc_type_is_real(a->type))
+        return mc_fail(diag, MC_CANNOT, "csr is packed of floats, this matrix holds %s",
+                       mc_type_text(a->type));
+    if (a->vectors <= INT32_MAX) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "2^31 nonzeros or more, which csr counts in s32");
+}
+
+static mc_status add_arrays(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
+    mc_status status = add_items(a, form, packed, diag);
+    if (status == MC_OK) status = packed_add(packed, "row_ptr", MC_S32, a->rows + 1, diag);
+    if (status == MC_OK) status = packed_add(packed, "col_idx", MC_S32, a->vectors, diag);
+    if (status == MC_OK) status = packed_add(packed, "values", a->type, a->vectors, diag);
+    if (status != MC_OK) return status;
+    int32_t *row_ptr = mc_packed_find(packed, "row_ptr")->data;
+    for (int64_t row = 0; row <= a->rows; row++) row_ptr[row] = (int32_t)a->row_ptr[row];
+    const size_t count = (size_t)a->vectors;
+    if (count == 0) return MC_OK;
+    memcpy(mc_packed_find(packed, "col_idx")->data, a->col_idx, count * sizeof *a->col_idx);
+    if (a->values != NULL)
+        memcpy(mc_packed_find(packed, "values")->data, a->values, (size_t)mc_type_size(a->type, a->vectors));
+    return MC_OK;
+}
+
+mc_status mc_csr_pack(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
+    *packed = (mc_packed){0};
+    mc_status status = check(a, form, diag);
+    if (status == MC_OK) status = add_arrays(a, form, packed, diag);
+    if (status != MC_OK) mc_packed_free(packed);
+    return status;
+}
+
+/* -- As a row ----------------------------------------------------------------------------------------- */
+
+static mc_csr_form form_of(const mc_kernel *kernel, mc_type type) {
+    const int lanes = (int)mc_kernel_field(kernel, "lanes"), warps = (int)mc_kernel_field(kernel, "warps");
+    const csr_lanes of =
+        csr_lanes_of((int)mc_kernel_field(kernel, "tile_n"), lanes, (int)mc_type_bytes(type));
+    const bool deals = mc_kernel_field(kernel, "deal") != 0;
+    return (mc_csr_form){.lanes = lanes,
+                         .groups = of.groups,
+                         .warps = warps,
+                         .share = deals ? (int)mc_kernel_field(kernel, "share") : 0};
+}
+
+static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {
+    const mc_csr_form form = form_of(kernel, a->vectors->type);
+    return mc_csr_pack(a->vectors, &form, packed, diag);
+}
+
+static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed,
+                             mc_diag *diag) {
+    mc_packed made;
+    const mc_packed_array *to = NULL;
+    mc_status status = pack(kernel, a, &made, diag);
+    if (status != MC_OK) return status;
+    const mc_packed_array *from = mc_packed_find(&made, "values");
+    mc_packed pattern = made;
+    pattern.array_count--;
+    status = packed_check_same(packed, &pattern, "this matrix", diag);
+    if (status == MC_OK) status = packed_get(packed, from->name, from->type, from->count, &to, diag);
+    if (status == MC_OK && from->count > 0)
+        memcpy(to->data, from->data, (size_t)mc_type_size(from->type, from->count));
+    mc_packed_free(&made);
+    return status;
+}
+
+/* Values lie as they do in the matrix. */
+static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_slots *slots, mc_diag *diag) {
+    (void)kernel;
+    const int64_t count = a->vectors->vectors;
+    mc_status status = packed_slots_plain("values", a->vectors->type, 1, count, slots, diag);
+    if (status == MC_OK) status = packed_slots_empty(slots, diag);
+    for (int64_t i = 0; i < count && status == MC_OK; i++) slots->vectors[i] = (int32_t)i;
+    return status;
+}
+
+const packed_format format_csr = {.name = "csr",
+                                  .doc = "rows as CSR has them",
+                                  .kind = MATRIX_VECTORS,
+                                  .unit = MC_U8,
+                                  .floats = true,
+                                  .type = "lhs",
+                                  .cols = "k",
+                                  .form = "lhs tile_n lanes warps share deal",
+                                  .pack = pack,
+                                  .pack_values = pack_values,
+                                  .slots = slots_of};

@@ -1,0 +1,22 @@
+/* Between those who pack CSR for kernels without tensor cores, and those who must know how long rows are
+   shared. */
+#ifndef MCRT_FORMAT_CSR_H
+#define MCRT_FORMAT_CSR_H
+
+#include "formats/panels.h"
+#include "parts/csr_lanes.h"
+
+/* MC_USAGE where FORM is none. */
+mc_status csr_check_form(const mc_csr_form *form, mc_diag *diag);
+/* Whether a row of LENGTH nonzeros is more than a group's; and how it is shared then: panels_cut cuts it into
+   as many parts as it has warps. */
+static inline bool csr_is_long(const mc_csr_form *form, int64_t length) {
+    return form->share > 0 && length > (int64_t)form->share * CSR_STRIDE;
+}
+panel_sharing csr_share(const mc_csr_form *form, int64_t length);
+/* Where group GROUP's part of LENGTH nonzeros begins, which are a warp's; that of `groups` is the end. */
+static inline int64_t csr_group_cut(const mc_csr_form *form, int64_t length, int64_t group) {
+    return length / form->groups * group + length % form->groups * group / form->groups;
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* The SpMM without tensor cores: sums are those of the reference in its order, to the bit, whatever the matrix
+ * is like: rows a thousand times as long as others, empty ones, a single column. And every row is dealt out
+ * once.
+ * csr_test SPEC TYPES [DEVICE [ARCH]]; TYPES as "f32,f16", of both sides. */
+#include "sparse_cases.h"
+#include "formats/csr.h"
+#include "parts/csr_lanes.h"
+#include "parts/panels.h"
+#include "verify/run.h"
+#include <string.h>
+
+typedef struct session {
+    const char *spec, *arch; /* arch: NULL, the spec's */
+    mc_device *device;
+    mc_diag *diag;
+    long kernels, sums, pieces;
+} session;
+
+static mc_csr_form form_of(const mc_kernel *kernel, mc_type type) {
+    const int lanes = (int)mc_kernel_field(kernel, "lanes"), warps = (int)mc_kernel_field(kernel, "warps");
+    const csr_lanes of =
+        csr_lanes_of((int)mc_kernel_field(kernel, "tile_n"), lanes, (int)mc_type_bytes(type));
+    return (mc_csr_form){lanes, of.groups, warps,
+                         mc_kernel_field(kernel, "deal") ? (int)mc_kernel_field(kernel, "share") : 0};
+}
+
+/* -- Items --------------------------------------------------------------------------------------------- */
+
+static unsigned part_of(const int32_t *item, int shift, int bits) {
+    return (unsigned)item[3] >> shift & ((1u << bits) - 1);
+}
+
+/* Where one warp of a thread block shares a row all of them know, since they meet at its barrier. */
+static void check_block(const int32_t *item, int warps) {
+    int sharing = 0, knowing = 0;
+    for (int w = 0; w < warps; w++, item += PANEL_ITEM_WORDS) {
+        sharing += (item[3] & ((1 << PANEL_SHARES_SHIFT) - 1)) != 0;
+        knowing += (item[3] >> PANEL_SHARES_SHIFT & 1) != 0;
+    }
+    CHECK(knowing == (sharing > 0 ? warps : 0), "%d warps share a row, %d of %d know", sharing, knowing,
+          warps);
+}
+
+/* Returns whether the item, of number I, finishes the row. */
+static bool check_long(session *s, const mc_vsparse *a, const mc_csr_form *form, const int32_t *item,
+                       int64_t i) {
+    const int64_t first = a->row_ptr[item[0]], end = a->row_ptr[item[0] + 1];
+    const unsigned part = part_of(item, 0, PANEL_PART_BITS),
+                   parts = part_of(item, PANEL_PARTS_SHIFT, PANEL_PARTS_BITS) + 1,
+                   piece = part_of(item, PANEL_PIECE_SHIFT, PANEL_PIECE_BITS),
+                   pieces = part_of(item, PANEL_PIECES_SHIFT, PANEL_PIECE_BITS) + 1;
+    const bool begins = part == 0 && piece == 0, ends = part == parts - 1 && piece == pieces - 1;
+    CHECK(csr_is_long(form, end - first), "row %d is not long", item[0]);
+    CHECK(begins ? item[1] == first : item[-4] == item[0] && item[-2] == item[1],
+          "part %u of piece %u of row %d does not follow the one before", part, piece, item[0]);
+    CHECK(!ends || item[2] == end, "row %d is not whole", item[0]);
+    CHECK(i % form->warps % parts == part, "part %u of row %d lies elsewhere", part, item[0]);
+    CHECK(pieces > 1 || item[2] - item[1] <= form->share * form->groups * CSR_STRIDE,
+          "%d nonzeros are a warp's", item[2] - item[1]);
+    s->pieces += pieces > 1;
+    return ends;
+}
+
+static void check_items(session *s, const mc_vsparse *a, const mc_csr_form *form) {
+    mc_packed packed;
+    CHECK(mc_csr_pack(a, form, &packed, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    const mc_packed_array *items = mc_packed_find(&packed, "items");
+    const int64_t count = items != NULL ? items->count / PANEL_ITEM_WORDS : 0;
+    int *taken = calloc((size_t)a->rows, sizeof *taken);
+    CHECK((items != NULL) == (form->share > 0) && count % form->warps == 0, "%d items", (int)count);
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t *item = (const int32_t *)items->data + i * PANEL_ITEM_WORDS;
+        if (i % form->warps == 0) check_block(item, form->warps);
+        if (item[3] < 0) {
+            taken[item[0]] += check_long(s, a, form, item, i);
+            continue;
+        }
+        CHECK(item[1] - item[0] <= form->groups, "rows %d to %d", item[0], item[1]);
+        for (int32_t row = item[0]; row < item[1]; row++) taken[row]++;
+    }
+    for (int64_t row = 0; count > 0 && row < a->rows; row++)
+        CHECK(taken[row] == 1, "row %d is dealt out %d times", (int)row, taken[row]);
+    free(taken);
+    mc_packed_free(&packed);
+}
+
+/* -- Sums ---------------------------------------------------------------------------------------------- */
+
+static void check_sums(session *s, const mc_kernel *kernel, const mc_csr_form *form, const mc_vsparse *a,
+                       const mc_dense *b) {
+    mc_run run = {.operands = {.matrix = a}, .repeats = 2};
+    mc_dense got = {0}, want = {0};
+    int64_t wrong = 0;
+    run.operands.inputs[operator_operand(operator_named("spmm"), "b")] = b;
+    mc_status status = mc_operator_run(s->device, kernel, NULL, &run, NULL, &got, s->diag);
+    if (status == MC_OK) status = mc_reference_spmm_csr_ordered(a, b, form, &want, s->diag);
+    CHECK(status == MC_OK, "%s: %s", mc_kernel_contract(kernel)->entry, mc_diag_text(s->diag));
+    for (int64_t i = 0; status == MC_OK && i < a->rows * b->cols; i++, s->sums++)
+        wrong +=
+            mc_dense_get(&got, i / b->cols, i % b->cols) != mc_dense_get(&want, i / b->cols, i % b->cols);
+    CHECK(wrong == 0, "%s: %d x %d, n %d: %d sums differ", mc_kernel_contract(kernel)->entry, (int)a->rows,
+          (int)a->cols, (int)b->cols, (int)wrong);
+    mc_dense_free(&got);
+    mc_dense_free(&want);
+    mc_diag_clear(s->diag);
+}
+
+static void check_kernel(session *s, const mc_kernel *kernel, size_t turn) {
+    static const int64_t sizes[][2] = {{64, 64}, {1, 1}, {33, 40},   {8, 8},
+                                       {72, 72}, {7, 9}, {129, 136}, {4, 4}};
+    mc_type type = MC_F32;
+    CHECK(mc_type_of(kernel, "lhs", &type, s->diag) == MC_OK, "no type");
+    const mc_csr_form form = form_of(kernel, type);
+    const mc_type types[2] = {type, type};
+    for (size_t i = 0; i < SPARSE_CASES; i++) {
+        const int64_t *size = sizes[(i + turn) % (sizeof sizes / sizeof *sizes)];
+        mc_vsparse a;
+        mc_dense b;
+        make_operands(s->diag, i, types, size[0], size[1], &a, &b);
+        check_items(s, &a, &form);
+        check_sums(s, kernel, &form, &a, &b);
+        mc_vsparse_free(&a);
+        mc_dense_free(&b);
+    }
+    s->kernels++;
+}
+
+/* -- Kernels ------------------------------------------------------------------------------------------- */
+
+static void check_types(session *s, const char *type) {
+    static const struct {
+        const char *tile_n, *lanes, *ahead, *warps, *share; /* share: NULL, rows are not dealt out */
+    } forms[] = {{"32", "1", "4", "4", "2"},  {"1", "32", "2", "8", "1"},  {"1", "4", "4", "4", "1"},
+                 {"128", "1", "2", "2", "1"}, {"64", "4", "2", "8", "2"},  {"8", "2", "4", "1", "1"},
+                 {"2", "8", "4", "2", "1"},   {"32", "2", "1", "4", NULL}, {"4", "32", "1", "4", "1"},
+                 {"256", "2", "1", "1", "1"}, {"16", "16", "2", "4", "4"}, {"1", "1", "8", "8", NULL}};
+    const check_share part = check_part();
+    for (size_t i = (size_t)part.first; i < sizeof forms / sizeof *forms; i += (size_t)part.step) {
+        const mc_setting settings[] = {{"lhs", type},
+                                       {"rhs", type},
+                                       {"tile_n", forms[i].tile_n},
+                                       {"lanes", forms[i].lanes},
+                                       {"ahead", forms[i].ahead},
+                                       {"warps", forms[i].warps},
+                                       {"share", forms[i].share ? forms[i].share : "2"},
+                                       {"deal", forms[i].share ? "true" : "false"},
+                                       {"arch", s->arch}};
+        mc_spec *spec = NULL;
+        mc_kernel *kernel = NULL;
+        mc_status status =
+            mc_spec_read(s->spec, settings, sizeof settings / sizeof *settings - !s->arch, &spec, s->diag);
+        if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, s->diag);
+        CHECK(status == MC_OK, "%s, form %d: %s", type, (int)i, mc_diag_text(s->diag));
+        if (status == MC_OK) check_kernel(s, kernel, i);
+        mc_kernel_destroy(kernel);
+        mc_spec_destroy(spec);
+        mc_diag_clear(s->diag);
+    }
+}
+
+int main(int argc, char **argv) {
+    session s = {.diag = mc_diag_create()};
+    if (argc < 3 || mc_device_open(argc > 3 ? argv[3] : "sim", &s.device, s.diag) != MC_OK) return 2;
+    s.spec = argv[1], s.arch = argc > 4 ? argv[4] : NULL;
+    for (char *type = strtok(argv[2], ","); type != NULL; type = strtok(NULL, ",")) check_types(&s, type);
+    CHECK(s.kernels == 0 || s.pieces > 0, "no row had pieces");
+    printf("%ld kernels, %ld sums\n", s.kernels, s.sums);
+    mc_device_close(s.device);
+    mc_diag_destroy(s.diag);
+    return check_end();
+}
