@@ -268,6 +268,21 @@ MC_API mc_status mc_builtin_spec_find(const char *name, const mc_builtin_spec **
 
 /* -- Estimates ---------------------------------------------------------------------------------------- */
 
+/* How the rows of a matrix without vectors share columns. A panel is so many neighbouring rows, from a
+   multiple of that number on; its active columns are those in which any of its rows has a nonzero, and 32 of
+   them are a stride of a kernel with `panel`. */
+enum { MC_PANEL_HEIGHTS = 5, MC_PANEL_FORMS = 2, MC_PANEL_CLASSES = 8 };
+typedef struct mc_panel_strides {
+    int64_t strides, longest; /* of all panels together; of the one that has most */
+    int64_t
+        panels[MC_PANEL_CLASSES]; /* those with at most 1, 2, 4, 8, 16, 32 and 64 strides; and with more */
+} mc_panel_strides;
+typedef struct mc_row_panels {
+    /* Active columns of all panels of 8, 16, 32, 64 and 128 rows together. All 0: they were not counted */
+    int64_t columns[MC_PANEL_HEIGHTS];
+    mc_panel_strides of[MC_PANEL_FORMS]; /* of panels of 8 and of 16 rows */
+} mc_row_panels;
+
 /* What decides how long a kernel takes: the product's sizes, and how nonzero vectors lie in the row blocks of
    the matrix, an SpMM's A or an SDDMM's mask. */
 typedef struct mc_problem {
@@ -277,6 +292,9 @@ typedef struct mc_problem {
     double spread;   /* standard deviation of the row blocks' numbers of vectors */
     int64_t batch;   /* products of a launch; 0: one */
     bool cold;       /* operands are not in the L2 cache */
+    /* Of a matrix whose vectors are single nonzeros. Where it was not counted, estimates take all rows for
+       alike, and each nonzero of a panel for a column of its own */
+    mc_row_panels panels;
 } mc_problem;
 
 /* A GPU as estimates see it. Rates are a multiprocessor's, in bytes or instructions a microsecond. */

@@ -5,6 +5,7 @@
 #include "base/element.h"
 #include "base/memory.h"
 #include "base/real.h"
+#include "matrix/panel_counts.h"
 #include "matrix/random.h"
 #include "matrix/vsparse.h"
 
@@ -344,5 +345,6 @@ mc_problem mc_problem_of(const mc_vsparse *a, int64_t n, int64_t ldb) {
         squares += off * off;
     }
     p.spread = sqrt(squares / blocks);
+    panel_counts_of(a, &p.panels);
     return p;
 }

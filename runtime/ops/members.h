@@ -13,6 +13,9 @@ typedef struct matrix_features {
     /* of the lengths: least, lower quarter, median, upper quarter, longest */
     int64_t quantiles[ROW_QUANTILES];
     double spread; /* standard deviation of the lengths */
+    /* Of vectors of one element; else all 0. It is for estimates, and no part of which problem it is: older
+       records know nothing of it */
+    mc_row_panels panels;
 } matrix_features;
 
 /* What is computed, in full and in one form only. Records are kept for it, candidates are made for it, and

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "matrix/panel_counts.h"
 #include "matrix/slide24.h"
 
 const char *plan_op_text(mc_op op) { return operator_of(op)->name; }
@@ -354,6 +355,7 @@ matrix_features matrix_features_of(const mc_vsparse *matrix) {
     matrix_features f = {.vectors = matrix->vectors};
     int64_t blocks = matrix->row_blocks, last = ROW_QUANTILES - 1;
     if (blocks == 0) return f;
+    panel_counts_of(matrix, &f.panels);
     double mean = (double)matrix->vectors / (double)blocks, squares = 0;
     f.quantiles[0] = matrix->vectors;
     for (int64_t i = 0; i < blocks; i++) {
@@ -377,7 +379,8 @@ mc_problem plan_problem_estimate(const plan_problem *problem) {
                         .vectors = problem->features.vectors,
                         .longest = problem->features.quantiles[ROW_QUANTILES - 1],
                         .spread = problem->features.spread,
-                        .batch = problem->batch};
+                        .batch = problem->batch,
+                        .panels = problem->features.panels};
 }
 
 /* -- Kernels */

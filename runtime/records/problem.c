@@ -1,14 +1,26 @@
 /* A problem in a record: its members (ops/members.def), then the features of its matrix. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include "records/text.h"
+
+enum { PANEL_NUMBERS = sizeof(mc_row_panels) / sizeof(int64_t) };
 
 /* -- Printing */
 
 static void add_lengths(const plan_problem *problem, mc_text *text) {
     for (int i = 0; i < ROW_QUANTILES; i++)
         text_add(text, "%c%" PRId64, i ? ',' : '[', problem->features.quantiles[i]);
+    text_add(text, "]");
+}
+
+/* Numbers in the order of mc_row_panels. */
+static void add_panels(const mc_row_panels *panels, mc_text *text) {
+    int64_t numbers[PANEL_NUMBERS];
+    memcpy(numbers, panels, sizeof numbers);
+    for (size_t i = 0; i < PANEL_NUMBERS; i++)
+        text_add(text, "%s%" PRId64, i ? "," : ",\"panels\":[", numbers[i]);
     text_add(text, "]");
 }
 
@@ -29,6 +41,7 @@ void problem_print(const plan_problem *problem, mc_text *text) {
     add_lengths(problem, text);
     text_add(text, ",\"spread\":");
     json_add_real(text, problem->features.spread);
+    if (problem->features.panels.columns[0] > 0) add_panels(&problem->features.panels, text);
     text_add(text, "}");
 }
 
@@ -55,17 +68,27 @@ static mc_status take_word(const json_t *object, const member_row *row, int64_t 
     return mc_fail(diag, MC_FORMAT, "%s is '%.40s', which it cannot be", row->name, text);
 }
 
-static mc_status take_lengths(const json_t *object, const char *name, int64_t *lengths, mc_diag *diag) {
+static mc_status take_numbers(const json_t *object, const char *name, size_t count, int64_t *numbers,
+                              mc_diag *diag) {
     const json_t *array = json_object_get(object, name);
-    if (json_array_size(array) != ROW_QUANTILES)
-        return mc_fail(diag, MC_FORMAT, "%s are not %d whole numbers", name, ROW_QUANTILES);
-    for (size_t i = 0; i < ROW_QUANTILES; i++) {
-        const json_t *length = json_array_get(array, i);
-        lengths[i] = json_integer_value(length);
-        if (!json_is_integer(length) || lengths[i] < 0)
-            return mc_fail(diag, MC_FORMAT, "%s are not %d whole numbers", name, ROW_QUANTILES);
+    if (json_array_size(array) != count)
+        return mc_fail(diag, MC_FORMAT, "%s are not %zu whole numbers", name, count);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *number = json_array_get(array, i);
+        numbers[i] = json_integer_value(number);
+        if (!json_is_integer(number) || numbers[i] < 0)
+            return mc_fail(diag, MC_FORMAT, "%s are not %zu whole numbers", name, count);
     }
     return MC_OK;
+}
+
+static mc_status take_panels(const json_t *object, mc_row_panels *panels, mc_diag *diag) {
+    int64_t numbers[PANEL_NUMBERS] = {0};
+    mc_status status = MC_OK;
+    if (json_object_get(object, "panels") != NULL)
+        status = take_numbers(object, "panels", PANEL_NUMBERS, numbers, diag);
+    if (status == MC_OK) memcpy(panels, numbers, sizeof numbers);
+    return status;
 }
 
 static mc_status take_member(const json_t *object, problem_member member, plan_problem *problem,
@@ -82,8 +105,9 @@ static mc_status take_member(const json_t *object, problem_member member, plan_p
 
 static mc_status take_features(const json_t *object, matrix_features *features, mc_diag *diag) {
     mc_status status = json_take_integer(object, "vectors", 0, INT64_MAX, &features->vectors, diag);
-    if (status == MC_OK) status = take_lengths(object, "lengths", features->quantiles, diag);
-    return status == MC_OK ? json_take_real(object, "spread", &features->spread, diag) : status;
+    if (status == MC_OK) status = take_numbers(object, "lengths", ROW_QUANTILES, features->quantiles, diag);
+    if (status == MC_OK) status = json_take_real(object, "spread", &features->spread, diag);
+    return status == MC_OK ? take_panels(object, &features->panels, diag) : status;
 }
 
 mc_status problem_parse(const json_t *object, plan_problem *problem, mc_diag *diag) {
@@ -97,11 +121,13 @@ mc_status problem_parse(const json_t *object, plan_problem *problem, mc_diag *di
 
 /* -- Comparing */
 
+enum { FEATURE_BYTES = offsetof(matrix_features, panels) /* of those that say which problem it is */ };
+
 /* Between members a problem has bytes of no meaning; its features have none. */
 bool problem_same(const plan_problem *a, const plan_problem *b) {
     for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++)
         if (member_get(a, i) != member_get(b, i)) return false;
-    return memcmp(&a->features, &b->features, sizeof a->features) == 0;
+    return memcmp(&a->features, &b->features, FEATURE_BYTES) == 0;
 }
 
 /* FNV-1a. */
@@ -117,5 +143,5 @@ uint64_t problem_hash(const plan_problem *problem) {
         int64_t value = member_get(problem, i);
         hash = add_bytes(hash, &value, sizeof value);
     }
-    return add_bytes(hash, &problem->features, sizeof problem->features);
+    return add_bytes(hash, &problem->features, FEATURE_BYTES);
 }

@@ -14,7 +14,8 @@ static bool same_candidate(const record_candidate *a, const record_candidate *b)
 
 static bool same_features(const matrix_features *a, const matrix_features *b) {
     return a->vectors == b->vectors && memcmp(a->quantiles, b->quantiles, sizeof a->quantiles) == 0 &&
-           memcmp(&a->spread, &b->spread, sizeof a->spread) == 0;
+           memcmp(&a->spread, &b->spread, sizeof a->spread) == 0 &&
+           memcmp(&a->panels, &b->panels, sizeof a->panels) == 0;
 }
 
 /* Not by records/problem.c's table, which could lack a member. */
@@ -66,6 +67,24 @@ static void test_round_trip(mc_diag *diag) {
         record_free(&back);
         free(line);
     }
+}
+
+/* A record of before panels were counted is of the same problem, and reads as one that has none. */
+static void test_panels(mc_diag *diag) {
+    static test_record t;
+    plan_problem p = test_usual(MC_OP_SPMM), q = p;
+    p.features.panels = (mc_row_panels){{9, 8, 7, 6, 5}, {{4, 3, {2, 1}}, {4, 4, {[7] = 1}}}};
+    q.features.panels = (mc_row_panels){0};
+    CHECK(problem_same(&p, &q) && problem_hash(&p) == problem_hash(&q), "panels are no part of it");
+    test_fill(&t, &q, "GPU", 3);
+    CHECK(record_arrange(&t.r), "arrange");
+    char *line = record_print(&t.r);
+    record back;
+    CHECK(strstr(line, "panels") == NULL, "%s", line);
+    CHECK(record_parse(line, strlen(line), &back, diag) == MC_OK, "%s", mc_diag_text(diag));
+    CHECK(same_features(&back.problem.features, &q.features), "%s", line);
+    record_free(&back);
+    free(line);
 }
 
 /* Of the chosen kernel and of those that are hardly slower, and of no others. */
@@ -161,6 +180,11 @@ static void test_messages(mc_diag *diag) {
         {START("") "\"capability\":90,\"us\":1,\"cold\":false,\"problem\":" PROBLEM
                    "},\"candidates\":[[\"0123456789abcdeX\",\"wrong\",1]]}",
          "candidate 0 is not"},
+        {START("") "\"capability\":90,\"us\":1,\"cold\":false,\"problem\":" PROBLEM ",\"panels\":[1,2,3]}}",
+         "panels are not 25 whole numbers"},
+        {START("") "\"capability\":90,\"us\":1,\"cold\":false,\"problem\":" PROBLEM
+                   ",\"panels\":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,-1]}}",
+         "panels are not 25 whole numbers"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect(rows[i].line, rows[i].fragment, diag);
 }
@@ -255,6 +279,7 @@ int main(void) {
     mc_diag *diag = mc_diag_create();
     test_fields();
     test_round_trip(diag);
+    test_panels(diag);
     test_fields_kept(diag);
     test_size();
     test_messages(diag);

@@ -38,6 +38,9 @@ static inline void test_complete(plan_problem *p) {
     mean = blocks != 0 ? p->features.vectors / blocks : 0;
     for (int i = 0; i < ROW_QUANTILES; i++) p->features.quantiles[i] = mean / 2 + mean * i / 4;
     p->features.spread = (double)mean / 3;
+    p->features.panels = (mc_row_panels){0}; /* of half of all, whatever their vectors */
+    if (p->features.vectors % 2)
+        p->features.panels = (mc_row_panels){{mean + 5, mean, 3}, {{7, 2, {1, 2}}, {.longest = 9}}};
 }
 
 /* A layer of middle size. */
