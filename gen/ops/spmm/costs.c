@@ -18,7 +18,10 @@ static const mc_cost costs[] = {
     .shared_columns = 0.9068, .shared_narrow = 5.32, .ring_block = 0.2688, .ring_step = 0.09176,             \
     .ring_cramped = 0.06332, .ring_stay = 0.1683, .ring_turn = 0.1934, .ring_sum = 0.2856,                   \
     .ring_window = 0.04575, .ring_refill = 0.2168, .ring_leave = 0.0002554, .ring_copy = 0.007492,           \
-    .ring_narrow = 4.764, .ring_async = 1.267
+    .ring_narrow = 4.764, .ring_async = 1.267, .panel_first = 0.1156, .panel_copy = 0.08254,                 \
+    .panel_warps = 0.1576, .panel_step = 0.1225, .panel_width = 0.3497, .panel_masks = 0.1376,               \
+    .panel_sum = 0.3443, .panel_piece = 0.592, .panel_pieces = 0.3657, .panel_tail = 0.7632,                 \
+    .panel_l1 = 1.236, .panel_words = 0.01396, .panel_round = 0.01348
 
 /* What comes out of memory. */
 static const spmm_costs h200 = {HOPPER, .memory = 0.08249, .held = 46.91, .ring_memory = 3.365};

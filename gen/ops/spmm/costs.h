@@ -40,7 +40,20 @@
     X(ring_copy, "tma: a kilobyte of B, copied")                                                             \
     X(ring_narrow, "tma: factor of copying rows that begin inside of a sector")                              \
     X(ring_memory, "tma: factor of what comes out of memory")                                                \
-    X(ring_async, "async: factor of the whole")
+    X(ring_async, "async: factor of the whole")                                                              \
+    X(panel_first, "panels: latency of a warp's item, its first indices and its store")                      \
+    X(panel_copy, "panels, shared: that much more of it, before the first rows have arrived")                \
+    X(panel_warps, "panels: a thread block waits for its longest warp: of each doubling of its warps")       \
+    X(panel_step, "panels: latency of a stride, but for what follows")                                       \
+    X(panel_width, "panels: for each 128 bytes that a tile takes of a row of B")                             \
+    X(panel_masks, "panels, nonzeros: and more, for masks that say where values belong")                     \
+    X(panel_sum, "panels: sum over the warps that share a panel")                                            \
+    X(panel_piece, "panels: a thread block waits for others that share its panel")                           \
+    X(panel_pieces, "panels: and reads the sums of a piece, of those that a warp reads")                     \
+    X(panel_tail, "panels: thread blocks that come late: a part of a wave")                                  \
+    X(panel_l1, "panels, direct: factor of gathering rows out of L1")                                        \
+    X(panel_words, "panels: instructions of a stride for each 128 bytes of a row")                           \
+    X(panel_round, "panels, shared: and of 32-bit elements, which are rounded")
 
 typedef struct spmm_costs {
 #define X(name, doc) double name;

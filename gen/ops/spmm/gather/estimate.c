@@ -38,15 +38,8 @@ static passes edge_passes(const spmm_situation *s, double columns) {
                     .single = edge->unit <= spmm_b_unit(s->plan)};
 }
 
-/* Warps that share a panel of VECTORS: as many as are enough. Without panels row blocks are shared alike. */
-static double shares_of(const gather_plan *plan, double vectors) {
-    if (!plan->base.panels) return 1;
-    return model_most(1, ceil(vectors / plan->base.stride / plan->share));
-}
-
 /* Strides of each of the `split` warps on a row block of VECTORS: at least its head. */
 static double strides_of(const gather_plan *plan, double vectors) {
-    vectors /= shares_of(plan, vectors);
     return model_most(1, ceil(ceil(vectors / plan->base.stride) / plan->base.split));
 }
 
@@ -75,9 +68,9 @@ static double busy_of(const spmm_situation *s, const passes *p, double blocks) {
     const gather_plan *plan = gather_of(s);
     const spmm_plan *base = s->plan;
     const mc_gpu *gpu = s->gpu;
-    double mean = s->mean / shares_of(plan, s->mean), vectors = mean * base->row_blocks;
+    double vectors = s->mean * base->row_blocks;
     /* the last one half full; at least the heads */
-    double each = model_most(base->split, mean / base->stride + 0.5), strides = base->row_blocks * each;
+    double each = model_most(base->split, s->mean / base->stride + 0.5), strides = base->row_blocks * each;
     double misses = 1 - hits_of(s, p, vectors * blocks / gpu->multiprocessors);
     double l2 = (vectors * row_bytes(s, p->wanted, SECTOR) * misses + strides * base->stride_a_bytes) / 1024;
     double l1 = vectors * row_bytes(s, p->columns, LEAST_ROW) / gpu->l1_rate;
@@ -102,8 +95,7 @@ static double latency_of(const spmm_situation *s, const passes *p, double stride
 static spmm_work work_by(const spmm_situation *s, const passes *p) {
     const gather_plan *plan = gather_of(s);
     const spmm_plan *base = s->plan;
-    double row_blocks = s->row_blocks * shares_of(plan, s->mean);
-    spmm_work w = {.blocks = ceil(row_blocks / base->row_blocks) * s->tiles,
+    spmm_work w = {.blocks = ceil(s->row_blocks / base->row_blocks) * s->tiles,
                    .rows = base->vec * base->row_blocks};
     w.busy = busy_of(s, p, w.blocks);
     w.latency = latency_of(s, p, strides_of(plan, spmm_longest_of(s, base->row_blocks)));
@@ -133,6 +125,7 @@ double spmm_gather_estimate(const void *data, const mc_gpu *gpu, const mc_proble
     const gather_plan *plan = data;
     int wanted = registers[spmm_tile_class(&plan->base)][plan->stride_steps - 1][plan->prefetch];
     if (!spmm_can_run(&plan->base, problem)) return INFINITY;
+    if (plan->base.panels) return spmm_gather_estimate_panels(plan, gpu, problem);
     spmm_situation s = spmm_meet(&plan->base, gpu, problem, wanted);
     spmm_work work = work_of(&s);
     work.resident = spmm_resident_of(&s);

@@ -130,8 +130,9 @@ static inline int spmm_gather_tile_offset(const gather_plan *plan, const gather_
 int spmm_gather_panel_sums(const gather_plan *plan);
 int spmm_gather_piece_bytes(const gather_plan *plan);
 
-/* estimate.c */
+/* estimate.c; and estimate_panels.c, of kernels with panels */
 double spmm_gather_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
+double spmm_gather_estimate_panels(const gather_plan *plan, const mc_gpu *gpu, const mc_problem *problem);
 
 /* emit.c */
 void spmm_gather_emit(const void *plan, mc_builder *b);
