@@ -45,6 +45,7 @@ typedef struct dealing {
     int64_t panels;
     int32_t *items; /* NULL: they are counted alone */
     int64_t count;  /* of items, so far */
+    int64_t pieces; /* thread blocks that share a panel with others */
 } dealing;
 
 static int64_t strides_of(const dealing *d, int64_t panel) {
@@ -92,6 +93,7 @@ void panels_mark_sharing(int32_t *items, int64_t count, int warps) {
 static void deal(dealing *d) {
     d->count = 0;
     put_panels(d, d->form->warps, true);
+    d->pieces = d->count / d->form->warps;
     for (int parts = d->form->warps; parts >= 1; parts /= 2) put_panels(d, parts, false);
     while (d->count % d->form->warps != 0) put_item(d, d->panels, 0, 0, 0);
     if (d->items != NULL) panels_mark_sharing(d->items, d->count, d->form->warps);
@@ -103,20 +105,10 @@ static mc_status add_items(const mc_panels *form, const int64_t *start, int64_t 
     deal(&d);
     mc_status status = packed_add(packed, "items", MC_S32, mcrt_product(d.count, PANEL_ITEM_WORDS), diag);
     if (status != MC_OK) return status;
+    packed->pieces = d.pieces;
     d.items = mc_packed_find(packed, "items")->data;
     deal(&d);
     return MC_OK;
-}
-
-int64_t panels_pieces(const mc_packed *packed, int warps) {
-    const mc_packed_array *items = packed != NULL ? mc_packed_find(packed, "items") : NULL;
-    int64_t count = 0;
-    for (int64_t i = PANEL_ITEM_WORDS - 1; items != NULL && i < items->count; i += PANEL_ITEM_WORDS) {
-        unsigned sharing = (unsigned)((const int32_t *)items->data)[i];
-        if ((sharing >> PANEL_PIECES_SHIFT & (PANEL_MOST_PIECES - 1)) == 0) break;
-        count++;
-    }
-    return count / warps;
 }
 
 /* -- Packing ------------------------------------------------------------------------------------------ */
@@ -183,14 +175,23 @@ mc_status mc_panels_pack_values(const mc_vsparse *a, const mc_panels *form, mc_p
 /* -- Slots -------------------------------------------------------------------------------------------- */
 
 /* A slot there is an element of a slot here. */
-static void name_slots(const stride_layout *layout, const panel_matrix *m, const int64_t *start,
-                       packed_slots *slots) {
+static packed_slots begin_slots(const stride_layout *layout) {
+    const int group = MC_GROUP_SLOTS * layout->vec;
+    return (packed_slots){
+        .code = layout->code, .vec = 1, .group = group, .period = group * layout->code.pieces};
+}
+
+static void name_pieces(const stride_layout *layout, packed_slots *slots) {
     const int rows = layout->vec;
     for (int slot = 0; slot < MC_GROUP_SLOTS; slot++)
         for (int r = 0; r < rows; r++)
             for (int p = 0; p < layout->code.pieces; p++)
                 slots->pieces[layout->value_place(layout, slot, r, p)] =
                     packed_piece(slots, slot * rows + r, 0, p);
+}
+
+static void name_slots(const panel_matrix *m, const int64_t *start, packed_slots *slots) {
+    const int rows = m->joined.vec;
     for (int64_t b = 0; b < m->joined.row_blocks; b++)
         for (int64_t v = m->joined.row_ptr[b]; v < m->joined.row_ptr[b + 1]; v++)
             memcpy(&slots->vectors[(start[b] + v - m->joined.row_ptr[b]) * rows], &m->element[v * rows],
@@ -200,20 +201,44 @@ static void name_slots(const stride_layout *layout, const panel_matrix *m, const
 static mc_status find_slots(const stride_layout *layout, const panel_matrix *m, packed_slots *slots,
                             mc_diag *diag) {
     int64_t *start = NULL;
-    const int group = MC_GROUP_SLOTS * layout->vec;
-    *slots =
-        (packed_slots){.code = layout->code, .vec = 1, .group = group, .period = group * layout->code.pieces};
+    *slots = begin_slots(layout);
     mc_status status = stride_starts(layout, &m->joined, &start, diag);
     if (status == MC_OK)
         status = packed_slots_create("values", start[m->joined.row_blocks] / MC_GROUP_SLOTS, slots, diag);
-    if (status == MC_OK) name_slots(layout, m, start, slots);
+    if (status == MC_OK) name_pieces(layout, slots);
+    if (status == MC_OK) name_slots(m, start, slots);
     free(start);
+    return status;
+}
+
+/* -- Without columns ---------------------------------------------------------------------------------- */
+
+static void outline_array(mc_packed *packed, const char *name, mc_type type, int64_t count) {
+    packed->arrays[packed->array_count++] = (mc_packed_array){name, type, count, NULL};
+}
+
+mc_status panels_outline(const mc_panels *form, mc_type type, const panel_sizes *sizes, mc_packed *packed,
+                         packed_slots *slots, mc_diag *diag) {
+    stride_layout layout;
+    *slots = (packed_slots){0};
+    *packed = (mc_packed){.pieces = sizes->pieces};
+    mc_status status = make_layout(type, form, &layout, diag);
+    if (status == MC_OK && sizes->strides > INT32_MAX / MC_GROUP_SLOTS)
+        status = mc_fail(diag, MC_CANNOT, "%" PRId64 " strides leave s32", sizes->strides);
+    if (status != MC_OK) return status;
+    outline_array(packed, "items", MC_S32, sizes->items * PANEL_ITEM_WORDS);
+    outline_array(packed, "col_idx", MC_S32, sizes->strides * MC_GROUP_SLOTS);
+    if (form->nonzeros) return panels_outline_nonzeros(form->rows, &layout.code, sizes, packed, slots, diag);
+    *slots = begin_slots(&layout);
+    outline_array(packed, "values", MC_S8, mc_type_size(layout.code.unit, sizes->strides * slots->period));
+    status = packed_slots_outline("values", sizes->strides, slots, diag);
+    if (status == MC_OK) name_pieces(&layout, slots);
     return status;
 }
 
 /* -- As a row ----------------------------------------------------------------------------------------- */
 
-static mc_panels form_of(const mc_kernel *kernel) {
+mc_panels panels_form_of(const mc_kernel *kernel) {
     return (mc_panels){.rows = (int)mc_kernel_field(kernel, "panel"),
                        .warps = (int)mc_kernel_field(kernel, "warps"),
                        .share = (int)mc_kernel_field(kernel, "share"),
@@ -222,18 +247,18 @@ static mc_panels form_of(const mc_kernel *kernel) {
 }
 
 static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {
-    const mc_panels form = form_of(kernel);
+    const mc_panels form = panels_form_of(kernel);
     return mc_panels_pack(a->vectors, &form, packed, diag);
 }
 
 static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed,
                              mc_diag *diag) {
-    const mc_panels form = form_of(kernel);
+    const mc_panels form = panels_form_of(kernel);
     return mc_panels_pack_values(a->vectors, &form, packed, diag);
 }
 
 static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_slots *slots, mc_diag *diag) {
-    const mc_panels form = form_of(kernel);
+    const mc_panels form = panels_form_of(kernel);
     stride_layout layout;
     panel_matrix m;
     mc_status status = make_layout(a->vectors->type, &form, &layout, diag);

@@ -38,7 +38,20 @@ mc_status panels_add_nonzeros(const panel_matrix *m, const stride_layout *layout
 mc_status panels_nonzero_slots(const panel_matrix *m, const value_code *code, int64_t nonzeros,
                                packed_slots *slots, mc_diag *diag);
 
-/* Thread blocks that share a panel with others, of kernels with WARPS warps each. */
-int64_t panels_pieces(const mc_packed *packed, int warps);
+/* -- Without columns, for who packs on a device -------------------------------------------------------- */
+
+/* What KERNEL, which reads panels, has of them. */
+mc_panels panels_form_of(const mc_kernel *kernel);
+typedef struct panel_sizes {
+    int64_t nonzeros, strides, items;
+    int64_t pieces; /* thread blocks that share a panel with others */
+} panel_sizes;
+/* What mc_panels_pack and the slots of a matrix with values of TYPE have, if it has such SIZES: PACKED the
+   arrays without data, SLOTS all but its vectors. Both are the caller's to free, also where it fails. */
+mc_status panels_outline(const mc_panels *form, mc_type type, const panel_sizes *sizes, mc_packed *packed,
+                         packed_slots *slots, mc_diag *diag);
+/* The part of it that is of masks, and of values without zeros. */
+mc_status panels_outline_nonzeros(int rows, const value_code *code, const panel_sizes *sizes,
+                                  mc_packed *packed, packed_slots *slots, mc_diag *diag);
 
 #endif

@@ -32,6 +32,17 @@ static void walk(const panel_matrix *m, nonzero_found *found, void *user) {
 
 static int64_t groups_of(int64_t count) { return count / GROUP + (count % GROUP != 0); }
 
+static int64_t mask_words(int rows, int64_t strides) { return strides * rows * MASK_WORDS; }
+static int64_t value_bytes(const value_code *code, int64_t nonzeros) {
+    return mc_type_size(code->unit, groups_of(nonzeros) * GROUP);
+}
+
+static mc_status check_code(const value_code *code, mc_diag *diag) {
+    if (code->pieces == 1) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "values of %s have several digits, of which no zeros are left out",
+                   mc_type_text(code->type));
+}
+
 /* -- Packed arrays ------------------------------------------------------------------------------------ */
 
 typedef struct filling {
@@ -54,13 +65,11 @@ static void put(void *user, const nonzero *n) {
 mc_status panels_add_nonzeros(const panel_matrix *m, const stride_layout *layout, const int64_t *start,
                               int64_t nonzeros, mc_packed *packed, mc_diag *diag) {
     const value_code *code = &layout->code;
-    const int64_t strides = start[m->joined.row_blocks] / GROUP,
-                  bytes = mc_type_size(code->unit, groups_of(nonzeros) * GROUP);
-    if (code->pieces != 1)
-        return mc_fail(diag, MC_CANNOT, "values of %s have several digits, of which no zeros are left out",
-                       mc_type_text(code->type));
-    mc_status status = packed_add(packed, "masks", MC_S32, strides * m->joined.vec * MASK_WORDS, diag);
-    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, bytes, diag);
+    const int64_t strides = start[m->joined.row_blocks] / GROUP;
+    mc_status status = check_code(code, diag);
+    if (status == MC_OK)
+        status = packed_add(packed, "masks", MC_S32, mask_words(m->joined.vec, strides), diag);
+    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, value_bytes(code, nonzeros), diag);
     if (status != MC_OK) return status;
     filling f = {.code = code,
                  .joined = &m->joined,
@@ -77,12 +86,34 @@ static void name(void *user, const nonzero *n) {
     slots->vectors[n->number] = n->element;
 }
 
+static packed_slots begin_slots(const value_code *code) {
+    return (packed_slots){.code = *code, .vec = 1, .group = GROUP, .period = GROUP};
+}
+
+static void name_pieces(packed_slots *slots) {
+    for (int i = 0; i < GROUP; i++) slots->pieces[i] = packed_piece(slots, i, 0, 0);
+}
+
 mc_status panels_nonzero_slots(const panel_matrix *m, const value_code *code, int64_t nonzeros,
                                packed_slots *slots, mc_diag *diag) {
-    *slots = (packed_slots){.code = *code, .vec = 1, .group = GROUP, .period = GROUP};
+    *slots = begin_slots(code);
     mc_status status = packed_slots_create("values", groups_of(nonzeros), slots, diag);
     if (status != MC_OK) return status;
-    for (int i = 0; i < GROUP; i++) slots->pieces[i] = packed_piece(slots, i, 0, 0);
+    name_pieces(slots);
     walk(m, name, slots);
+    return MC_OK;
+}
+
+mc_status panels_outline_nonzeros(int rows, const value_code *code, const panel_sizes *sizes,
+                                  mc_packed *packed, packed_slots *slots, mc_diag *diag) {
+    mc_status status = check_code(code, diag);
+    *slots = begin_slots(code);
+    if (status == MC_OK) status = packed_slots_outline("values", groups_of(sizes->nonzeros), slots, diag);
+    if (status != MC_OK) return status;
+    packed->arrays[packed->array_count++] =
+        (mc_packed_array){"masks", MC_S32, mask_words(rows, sizes->strides), NULL};
+    packed->arrays[packed->array_count++] =
+        (mc_packed_array){"values", MC_S8, value_bytes(code, sizes->nonzeros), NULL};
+    name_pieces(slots);
     return MC_OK;
 }

@@ -1,7 +1,6 @@
 /* A kernel's contract and a problem's numbers become a launch. */
 #include <string.h>
 #include "problem/bind.h"
-#include "formats/panels.h"
 #include "ops/operator.h"
 #include "parts/clusters.h"
 
@@ -165,7 +164,7 @@ size_t mc_workspace_bytes(const mc_kernel *kernel, const mc_packed *packed, int6
     const mc_contract *c = mc_kernel_contract(kernel);
     int64_t pieces = 1;
     if (c->workspace_each.dim != NULL)
-        pieces = panels_pieces(packed, (int)c->grid[0].per_cta) * pieces_of(n, c->workspace_each.per_cta);
+        pieces = (packed != NULL ? packed->pieces : 0) * pieces_of(n, c->workspace_each.per_cta);
     return (size_t)c->workspace * (size_t)pieces * (size_t)(batch > 1 ? batch : 1);
 }
 
