@@ -10,9 +10,8 @@ static const struct {
     const char *format;
     device_packer *pack;
 } packers[] = {
-    {"strided-bcrs", device_pack_strided},
-    {"strided-bcrs-int4", device_pack_strided},
-    {"windowed-bcrs", device_pack_windowed},
+    {"strided-bcrs", device_pack_strided},   {"strided-bcrs-int4", device_pack_strided},
+    {"windowed-bcrs", device_pack_windowed}, {"panels", device_pack_panels},
     {"packed24", device_pack_packed24},
 };
 

@@ -12,6 +12,18 @@ embed_test(values)
 embed_test(device_matrix)
 embed_test(device_pack_windowed)
 embed_test(device_pack)
+embed_test(device_pack_panels)
+target_sources(test_embed_device_pack_panels PRIVATE device_matrix.c)
+# In other schedules, and in graphs, on a driver that is the simulator.
+add_test(NAME embed/device_pack_panels_reversed COMMAND test_embed_device_pack_panels sim:reversed)
+add_test(NAME embed/device_pack_panels_seeded COMMAND test_embed_device_pack_panels sim:seed=5)
+add_test(NAME embed/device_pack_panels_graph COMMAND test_embed_device_pack_panels cuda:0)
+set_tests_properties(embed/device_pack_panels_reversed embed/device_pack_panels_seeded PROPERTIES ENVIRONMENT
+                     "HOME=${CMAKE_CURRENT_BINARY_DIR};XDG_CACHE_HOME=;XDG_DATA_HOME=")
+set_tests_properties(embed/device_pack_panels_graph PROPERTIES ENVIRONMENT
+                     "HOME=${CMAKE_CURRENT_BINARY_DIR};XDG_CACHE_HOME=;XDG_DATA_HOME=;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/bench/sim_cuda")
+add_test(NAME gpu/device_pack_panels COMMAND test_embed_device_pack_panels cuda:0)
+set_tests_properties(gpu/device_pack_panels PROPERTIES LABELS gpu SKIP_RETURN_CODE 77)
 target_sources(test_embed_device_matrix PRIVATE device_matrix.c)
 target_sources(test_embed_device_pack PRIVATE device_matrix.c)
 add_test(NAME embed/device_matrix_graph COMMAND test_embed_device_matrix cuda:0)

@@ -2,7 +2,7 @@
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | compress24 | slide24 | panels | csr], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | pack_panels | compress24 | slide24 | panels | csr], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -757,6 +757,18 @@ pack_windowed_list() {
                     echo "$arch 0 $padding$ones$tile --set task=place --set padding=$padding --set ones=$ones --set tile=$tile"
                 done
             done
+        done
+    done
+}
+
+# All that there are.
+pack_panels_list() {
+    local arch step panel
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for step in count sums list; do echo "$arch 0 $step --set step=$step"; done
+        for panel in 8 16; do
+            for step in rank measure deal write; do echo "$arch 0 $step$panel --set step=$step --set panel=$panel"; done
+            echo "$arch 0 nonzeros$panel --set step=write --set values=nonzeros --set panel=$panel"
         done
     done
 }

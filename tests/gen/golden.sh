@@ -45,6 +45,7 @@ reference slide24
 reference pattern
 reference pack_strided
 reference pack_windowed
+reference pack_panels
 reference compress24
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
@@ -179,6 +180,10 @@ spec=$(dirname "$spec")/pack_windowed.lua
 golden pack_windowed_choose
 golden pack_windowed_place --set task=place --set ones=on
 golden pack_windowed_words --set task=place --set padding=words --set tile=128 --arch sm_90
+spec=$(dirname "$spec")/pack_panels.lua
+golden pack_panels_rank
+golden pack_panels_deal --set step=deal --set panel=16 --arch sm_90
+golden pack_panels_nonzeros --set step=write --set values=nonzeros
 spec=$(dirname "$spec")/compress24.lua
 golden compress24
 golden compress24_pattern --set source=pattern

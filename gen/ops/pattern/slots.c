@@ -1,4 +1,5 @@
 #include "ops/pattern/pattern.h"
+#include "parts/search.h"
 
 /* Threads without a slot go to END. */
 static mc_reg find_slot(mc_builder *b, mc_label end) {
@@ -18,26 +19,6 @@ void pattern_emit_number(mc_builder *b) {
     EMIT_RET(b);
 }
 
-/* The last row block that does not begin behind VECTOR: the one between `low`, which does not, and `high`,
-   which does. */
-static mc_reg find_block(mc_builder *b, mc_reg vector) {
-    mc_label loop = label(b, "HALVE"), found = label(b, "FOUND");
-    mc_reg offsets = load_array(b, "offsets"), more = pred(b, "more");
-    mc_reg low = carried(b, "low", I(0)), high = carried(b, "high", load_shape(b, "row_blocks", true));
-    set_label(b, loop);
-    EMIT(b, setp_gt, more, sub_s32(b, "between", high, low), I(1));
-    EMIT_IF(b, NOT(more), bra, TO(found));
-    mc_reg sum = add_s32(b, "sum", low, high);
-    mc_reg middle = shr_u32(b, "middle", sum, I(1));
-    mc_reg offset = ldg_b32(b, "offset", AT(mad_wide(b, "offset_at", middle, I(WORD), offsets), 0));
-    mc_reg is_behind = setp_gt(b, "begins_behind", offset, vector);
-    EMIT(b, selp_b32, high, middle, high, is_behind);
-    EMIT(b, selp_b32, low, low, middle, is_behind);
-    EMIT(b, bra, TO(loop));
-    set_label(b, found);
-    return low;
-}
-
 void pattern_emit_places(const pattern_plan *plan, mc_builder *b) {
     mc_label end = label(b, "END"), write = label(b, "WRITE");
     mc_reg slot = find_slot(b, end), place[2];
@@ -49,7 +30,7 @@ void pattern_emit_places(const pattern_plan *plan, mc_builder *b) {
     EMIT(b, mov_b32, place[1], I(0));
     EMIT_IF(b, setp_lt(b, "is_empty", vector, I(0)), bra, TO(write));
     heading(b, "The row block that has the vector");
-    mc_reg block = find_block(b, vector);
+    mc_reg block = search_last(b, load_array(b, "offsets"), WORD, "row_blocks", vector);
     EMIT(b, mul_s32, place[0], block, I(plan->vec));
     EMIT(b, ldg_b32, place[1], AT(mad_wide(b, "column_at", vector, I(WORD), load_array(b, "columns")), 0));
     set_label(b, write);
