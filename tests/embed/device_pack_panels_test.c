@@ -323,6 +323,64 @@ static void test_plan(void) {
     product_close(&p);
 }
 
+/* -- Where memory ends: after each allocation in turn ------------------------------------------------- */
+
+static struct {
+    mc_context *from;
+    int left, held;
+} memory;
+
+static mc_address take_memory(void *user, size_t bytes) {
+    mc_address address = 0;
+    (void)user;
+    if (memory.left-- <= 0 || mc_memory_create(memory.from, bytes, &address, NULL) != MC_OK) return 0;
+    memory.held++;
+    return address;
+}
+
+static void give_memory(void *user, mc_address address) {
+    (void)user;
+    memory.held -= address != 0;
+    mc_memory_destroy(memory.from, address);
+}
+
+static void test_memory(const char *device) {
+    const mc_context_config config = {.size = sizeof config,
+                                      .device = device,
+                                      .cache = MC_CACHE_MEMORY,
+                                      .records = "",
+                                      .allocate = take_memory,
+                                      .release = give_memory};
+    enum { MANY = 1000, MOST = 40 };
+    mc_context *usual = context;
+    mc_kernel *kernel = NULL;
+    context_visit visit;
+    mc_status status = MC_NOMEM;
+    int count = 0;
+    (void)worked("kernel", mc_kernel_from_fields(kernels[1], &kernel, diag));
+    if (!worked("context", mc_context_create(&config, &context, diag))) return;
+    memory.from = context, memory.left = MANY;
+    mc_vsparse host = device_make_host(MC_BF16, 1, &shapes[SHAPES - 1]);
+    mc_matrix *matrix = device_from_bcrs(&host, true);
+    const int before = memory.held;
+    (void)context_enter(context, &visit, diag);
+    for (; matrix != NULL && count < MOST && status != MC_OK; count++) {
+        matrix_packing packing = {.next = NULL};
+        memory.left = count;
+        status = matrix_pack_on_device(matrix, kernel, &packing, NULL);
+        CHECK(status == MC_OK || status == MC_NOMEM, "%d allocations: status %d", count, (int)status);
+        packing_empty(context, &packing);
+        CHECK(memory.held == before, "%d allocations: %d left", count, memory.held - before);
+    }
+    CHECK(status == MC_OK && count > 6, "%d allocations", count);
+    context_leave(context, &visit);
+    mc_matrix_destroy(matrix);
+    mc_vsparse_free(&host);
+    mc_kernel_destroy(kernel);
+    mc_context_destroy(context);
+    context = usual;
+}
+
 /* The library asks for its helpers by all fields, in their order: so the cache keeps them. */
 static void check_fields(void) {
     int steps = 0;
@@ -348,6 +406,7 @@ int main(int argc, char **argv) {
               seen.packed, seen.shared, seen.parts, seen.lone);
         test_plan();
         check_fields();
+        test_memory(device);
     }
     mc_context_destroy(context);
     mc_diag_destroy(diag);

@@ -28,22 +28,22 @@ static mc_reg find_element(rank_emitter *e, mc_label end) {
     return element;
 }
 
-/* Between LOW and HIGH the first column of a row that is not below LIMIT becomes LOW. */
-static void search_row(rank_emitter *e, mc_reg low, mc_reg high, mc_reg limit) {
+/* LOW is moved over the columns below LIMIT, of COUNT that ascend from there on. A turn looks at the last one
+   of the first half. If it is below, so is the whole half, which is passed; else the answer lies in it, and
+   all columns behind it are not below either, so that as many may be looked at as the other half has. */
+static void search_row(rank_emitter *e, mc_reg low, mc_reg count, mc_reg limit) {
     mc_builder *b = e->b;
     mc_label loop = label(b, "HALVE_ROW"), found = label(b, "FOUND_IN_ROW");
-    mc_reg some = pred(b, "some");
+    mc_reg more = pred(b, "more_columns");
+    EMIT_IF(b, setp_lt(b, "no_columns", count, I(1)), bra, TO(found));
     set_label(b, loop);
-    EMIT(b, setp_lt, some, low, high);
-    EMIT_IF(b, NOT(some), bra, TO(found));
-    mc_reg length = sub_s32(b, "length", high, low);
-    mc_reg half = add_s32(b, "half", low, shr_u32(b, "half_length", length, I(1)));
-    mc_reg other = ldg_b32(b, "other", AT(panels_at(b, "other_at", e->columns, half, WORD), 0));
-    mc_reg is_before = setp_lt(b, "is_before", other, limit);
-    mc_reg behind = add_s32(b, "behind_half", half, I(1));
-    EMIT(b, selp_b32, low, behind, low, is_before);
-    EMIT(b, selp_b32, high, high, half, is_before);
-    EMIT(b, bra, TO(loop));
+    mc_reg half = shr_u32(b, "half", add_s32(b, "count_up", count, I(1)), I(1));
+    mc_reg behind = add_s32(b, "behind_half", low, half);
+    mc_reg other = ldg_b32(b, "other", AT(panels_at(b, "other_at", e->before, behind, WORD), 0));
+    EMIT_IF(b, setp_lt(b, "is_before", other, limit), mov_b32, low, behind);
+    EMIT(b, sub_s32, count, count, half);
+    EMIT(b, setp_gt, more, count, I(0));
+    EMIT_IF(b, more, bra, TO(loop));
     set_label(b, found);
 }
 
@@ -62,7 +62,7 @@ static void take_rows(rank_emitter *e, mc_reg first_row, int rows) {
     mc_label loop = label(b, "ROWS");
     mc_reg row = carried(b, "other_row", first_row), begin = carried(b, "row_begin", e->place);
     mc_reg behind = add_s32(b, "behind_panel", first_row, I(rows)), low = b32(b, "low_place"),
-           high = b32(b, "high_place"), more = pred(b, "more_rows");
+           count = b32(b, "columns_left"), more = pred(b, "more_rows");
     set_label(b, loop);
     mc_reg next = add_s32(b, "next_row", row, I(1));
     mc_reg end = offset_of(e, "row_end", next);
@@ -71,8 +71,8 @@ static void take_rows(rank_emitter *e, mc_reg first_row, int rows) {
     mc_reg limit = add_s32(b, "limit", e->column, selp_b32(b, "same_too", I(1), I(0), is_above));
     note(b, "nothing is to be searched in its own row");
     EMIT(b, selp_b32, low, e->element, begin, is_own);
-    EMIT(b, selp_b32, high, e->element, end, is_own);
-    search_row(e, low, high, limit);
+    EMIT(b, selp_b32, count, I(0), sub_s32(b, "row_columns", end, begin), is_own);
+    search_row(e, low, count, limit);
     take_row(e, begin, low, is_above);
     EMIT(b, mov_b32, begin, end);
     EMIT(b, mov_b32, row, next);
