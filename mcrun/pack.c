@@ -9,23 +9,25 @@
 #include "text/file.h"
 
 /* Places in their options' lists of words; 0: not given. */
-enum { FORMAT_KERNEL = 1, FORMAT_BCRS, FORMAT_SRBCRS };
+enum { FORMAT_KERNEL = 1, FORMAT_BCRS, FORMAT_SRBCRS, FORMAT_HRPB };
 enum { K_16 = 1, K_32 };
 enum { PIECES_4 = 1, PIECES_8 };
 enum { SHUFFLE_ON = 1, SHUFFLE_OFF };
+enum { TILE_ROWS_16 = 1, TILE_ROWS_32 };
+enum { PAPER_TILE_COLS = 16 }; /* TK of cuTeSpMM */
 
 typedef struct pack_options {
     problem_options problem;
     const char *directory;
     const char *b_scale, *c_scale, *zero;
-    int format, k, piece_bits, shuffle;
-    int64_t n;
+    int format, k, piece_bits, shuffle, tile_rows;
+    int64_t n, tile_cols;
     bool force;
 } pack_options;
 
 static const cmd_option pack_table[] = {
     {"out", 'o', OPTION_TEXT, offsetof(pack_options, directory), "DIR", 0, 0, "directory to make"},
-    {"format", 0, OPTION_CHOICE, offsetof(pack_options, format), "kernel|bcrs|srbcrs", 0, 0,
+    {"format", 0, OPTION_CHOICE, offsetof(pack_options, format), "kernel|bcrs|srbcrs|hrpb", 0, 0,
      "kernel (the usual): NAME.bin, contract.json, kernel.ptx; others: NAME.npy, format.json"},
     {"k", 0, OPTION_CHOICE, offsetof(pack_options, k), "16|32", 0, 0,
      "srbcrs: slots a stride (32 where a side of the spec has 4 bits, else 16)"},
@@ -33,6 +35,10 @@ static const cmd_option pack_table[] = {
      "srbcrs: width of the digits that values are cut into (4 where k is 32, else 8)"},
     {"shuffle", 0, OPTION_CHOICE, offsetof(pack_options, shuffle), "on|off", 0, 0,
      "srbcrs: indices shuffled for a 4-bit B (on where k is 32)"},
+    {"tile-rows", 0, OPTION_CHOICE, offsetof(pack_options, tile_rows), "16|32", 0, 0,
+     "hrpb: rows of a panel (16)"},
+    {"tile-cols", 0, OPTION_INTEGER, offsetof(pack_options, tile_cols), "TK", 4, 64,
+     "hrpb: active columns of a block, a multiple of 4 (16)"},
     {"n", 'n', OPTION_INTEGER, offsetof(pack_options, n), "N", 1, INT32_MAX,
      "columns of C, where a scale or bias of an SpMM goes by columns (the spec's)"},
     {"b-scale", 0, OPTION_TEXT, offsetof(pack_options, b_scale), "FILE.npy", 0, 0,
@@ -61,7 +67,7 @@ static void list_factor_files(const pack_options *o, factor_file list[FACTOR_FIL
 
 static int check_options(const pack_options *options, const char *spec, const char *matrix) {
     const problem_options *shared = &options->problem;
-    bool published = options->format == FORMAT_BCRS || options->format == FORMAT_SRBCRS;
+    bool published = options->format != FORMAT_KERNEL;
     if (options->directory == NULL || *options->directory == '\0') return cmd_usage("pack: --out is missing");
     if (cmd_is_spec(matrix) && !cmd_is_spec(spec))
         return cmd_usage("pack: %s is a spec, and %s none: the spec comes first, then MATRIX", matrix, spec);
@@ -80,6 +86,10 @@ static int check_options(const pack_options *options, const char *spec, const ch
             return cmd_usage("pack: --out %s has %s, which is read", options->directory, files[i]);
     if (options->format != FORMAT_SRBCRS && (options->k || options->piece_bits || options->shuffle))
         return cmd_usage("pack: --k, --digit-bits and --shuffle go with --format srbcrs");
+    if (options->format != FORMAT_HRPB && (options->tile_rows || options->tile_cols))
+        return cmd_usage("pack: --tile-rows and --tile-cols go with --format hrpb");
+    if (options->tile_cols % 4 != 0)
+        return cmd_usage("pack: --tile-cols %lld is no multiple of 4", (long long)options->tile_cols);
     if (published && (options->n > 0 || has_factors))
         return cmd_usage("pack: --n, --scale and --bias go with --format kernel");
     return CMD_DONE;
@@ -180,17 +190,22 @@ static mc_status published_form_of(const mc_kernel *kernel, const pack_options *
     int k = options->k ? options->k : narrow ? K_32 : K_16;
     int pieces = options->piece_bits ? options->piece_bits : k == K_32 ? PIECES_4 : PIECES_8;
     int shuffle = options->shuffle ? options->shuffle : k == K_32 ? SHUFFLE_ON : SHUFFLE_OFF;
-    *form = (published_form){.name = options->format == FORMAT_BCRS ? PUBLISHED_BCRS : PUBLISHED_SRBCRS,
-                             .srbcrs = {.k = k == K_32 ? 32 : 16,
-                                        .piece_bits = pieces == PIECES_4 ? 4 : 8,
-                                        .shuffle = shuffle == SHUFFLE_ON}};
+    static const published_name names[] = {
+        [FORMAT_BCRS] = PUBLISHED_BCRS, [FORMAT_SRBCRS] = PUBLISHED_SRBCRS, [FORMAT_HRPB] = PUBLISHED_HRPB};
+    *form = (published_form){
+        .name = names[options->format],
+        .srbcrs = {.k = k == K_32 ? 32 : 16,
+                   .piece_bits = pieces == PIECES_4 ? 4 : 8,
+                   .shuffle = shuffle == SHUFFLE_ON},
+        .hrpb = {.tile_rows = options->tile_rows == TILE_ROWS_32 ? 32 : 16,
+                 .tile_cols = options->tile_cols ? (int)options->tile_cols : PAPER_TILE_COLS}};
     return status;
 }
 
 static mc_status pack_published(const problem *p, const mc_kernel *kernel, const pack_options *options,
                                 mc_diag *diag) {
     published_form form;
-    if (problem_is_mask(kernel))
+    if (problem_is_mask(kernel) && options->format != FORMAT_HRPB)
         return mc_fail(diag, MC_CANNOT,
                        "--format: published formats hold integers, and the values of a mask are f32");
     mc_status status = published_form_of(kernel, options, &form, diag);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/real.h"
 #include "matrix/slide24.h"
 #include "pattern.h"
 #include "published.h"
@@ -141,17 +142,24 @@ mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag) {
     return mc_spec_find_variant(p->spec, p->options->variant, variant, diag);
 }
 
+/* Whether values of type FROM are values of TO by their bits: floats of 32 bits are one another's. */
+static bool are_alike(mc_type from, mc_type to) {
+    return from == to || (mc_type_is_real(from) && mc_type_is_real(to) &&
+                          mc_type_bytes(from) == sizeof(float) && mc_type_bytes(to) == sizeof(float));
+}
+
 /* Of the same pattern. */
 static mc_status copy_values(problem *p, mc_diag *diag) {
     const mc_type type = p->a.type;
-    if (mc_type_is_real(type))
+    const bool alike = are_alike(p->given.type, type);
+    if (!alike && (mc_type_is_real(type) || mc_type_is_real(p->given.type)))
         return mc_fail(diag, MC_CANNOT,
                        "%s: its values are %s, the kernel's %s: --random-values takes its pattern alone",
                        p->matrix_path, mc_type_text(p->given.type), mc_type_text(type));
     for (int64_t v = 0; v < p->a.vectors; v++)
         for (int r = 0; r < p->a.vec; r++) {
             int64_t value = mc_vsparse_value(&p->given, v, r);
-            if (value < mc_type_min(type) || value > mc_type_max(type))
+            if (!alike && (value < mc_type_min(type) || value > mc_type_max(type)))
                 return mc_fail(diag, MC_CANNOT,
                                "%s: vector %" PRId64 " holds %" PRId64 ", out of the range of the spec's %s",
                                p->matrix_path, v, value, mc_type_text(type));
@@ -244,6 +252,10 @@ static mc_status fill_values(problem *p, const uint8_t *inside, mc_diag *diag) {
     return MC_OK;
 }
 
+static float number_of(mc_type type, int64_t element) {
+    return mc_type_is_real(type) ? real_from_bits(type, (uint32_t)element) : (float)element;
+}
+
 /* A mask's, which are f32. */
 static mc_status fill_mask(problem *p, const uint8_t *inside, mc_diag *diag) {
     int64_t count = p->a.vectors * p->a.vec;
@@ -251,7 +263,8 @@ static mc_status fill_mask(problem *p, const uint8_t *inside, mc_diag *diag) {
     if (p->options->mask_file != NULL) return take_file(p, p->options->mask_file, diag);
     if (p->given.vec > 0 && !p->options->random_values) {
         for (int64_t i = 0; i < count; i++)
-            values[i] = (float)mc_vsparse_value(&p->given, i / p->a.vec, (int)(i % p->a.vec));
+            values[i] =
+                number_of(p->given.type, mc_vsparse_value(&p->given, i / p->a.vec, (int)(i % p->a.vec)));
         p->values_from = p->matrix_path;
         return MC_OK;
     }

@@ -5,11 +5,12 @@
 
 #include "mcrt_internal.h"
 
-typedef enum published_name { PUBLISHED_BCRS, PUBLISHED_SRBCRS } published_name;
+typedef enum published_name { PUBLISHED_BCRS, PUBLISHED_SRBCRS, PUBLISHED_HRPB } published_name;
 
 typedef struct published_form {
     published_name name;
     mc_srbcrs srbcrs; /* of SRBCRS */
+    mc_hrpb hrpb;     /* of HRPB */
 } published_form;
 
 /* What lies beside the matrix: NAME.npy, in one dimension. */

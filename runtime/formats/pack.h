@@ -203,4 +203,45 @@ MC_API mc_status mc_srbcrs_export_values(const mc_vsparse *a, const mc_srbcrs *f
 MC_API mc_status mc_srbcrs_import(const mc_packed *packed, mc_type type, int vec, const mc_srbcrs *form,
                                   int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag);
 
+/* HRPB as published (cuTeSpMM), docs/formats.md: of single nonzeros, vec = 1, with values of whole bytes,
+   integers or floats, as they lie in memory. */
+typedef struct mc_hrpb {
+    int tile_rows; /* TM, rows of a panel: 16 or 32 */
+    int tile_cols; /* TK, active columns of a block: a multiple of 4, at most 64 */
+} mc_hrpb;
+/*   blocked_row_ptr  s32[panels + 1]    the first block of each panel, the last one the number of blocks
+     size_ptr         s32[blocks + 1]    where each block begins in packed_blocks, in bytes
+     active_cols      s32[blocks * TK]   of each panel the columns that have something, ascending; -1 behind
+                                         them in its last block
+     packed_blocks    s8 [bytes]         block after block (gen/parts/hrpb.h), each in little-endian order
+                                           patterns  u64[TM / 16 * TK / 4]  of brick j bit 4 r + c: there is a
+                                                                            value in row r and column c
+                                           col_ptr   u32[TK / 4 + 1]        the first brick of each column of
+                                                                            bricks, and their number
+                                           rows      u32[TM / 16 * TK / 4]  the brick is the block's rows
+                                                                            16 rows[j] and on
+                                           values    brick after brick, each row by row
+                                         and zeros up to a multiple of 16 bytes; patterns and rows are 0 from
+                                         the number of bricks on
+   From the paper: panels, active columns, bricks and their order, patterns, values row by row (3.2), the
+   three arrays of a block and the four of a matrix (figures 4 and 5), which bit is which (algorithm 1). Ours:
+   the order of the arrays in a block, offsets in bytes, the 16, and -1.
+   MC_USAGE for a form that there is not; MC_CANNOT for vectors, for values of 4 bits, and where blocks,
+   bytes or panels leave s32. */
+MC_API mc_status mc_hrpb_export(const mc_vsparse *a, const mc_hrpb *form, mc_packed *packed, mc_diag *diag);
+MC_API mc_status mc_hrpb_export_values(const mc_vsparse *a, const mc_hrpb *form, mc_packed *packed,
+                                       mc_diag *diag);
+/* The way back; TYPE, ROWS and COLS are the matrix's. Checks every array: MC_FORMAT, with the array and the
+   place, for what no matrix gives, MC_USAGE for a form or a shape that there is not. */
+MC_API mc_status mc_hrpb_import(const mc_packed *packed, mc_type type, const mc_hrpb *form, int64_t rows,
+                                int64_t cols, mc_vsparse *a, mc_diag *diag);
+/* Adds the virtual panels of section 5 to what mc_hrpb_export made. A panel of more blocks than the mean of
+   all panels times WAVES is cut into parts, each of at most about so many (equations 6 and 7). In a launch of
+   so many waves of thread blocks no panel then takes longer than the others together. WAVES 0: none is cut.
+     virtual_panels  s32[parts * 4]  panel, first block, the block behind the last, and the part with the
+                                     number of parts less 1 above it (HRPB_PARTS_SHIFT); empty panels have one
+                                     without blocks
+   MC_FORMAT where PACKED has no blocked_row_ptr. */
+MC_API mc_status mc_hrpb_split(mc_packed *packed, double waves, mc_diag *diag);
+
 #endif

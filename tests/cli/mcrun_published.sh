@@ -137,7 +137,7 @@ refuse() {
 rm foreign/format.json && refuse 'foreign/format.json: No such file'
 format '{"format": "bcrs"' && refuse 'foreign/format.json:2: '
 format '[]' && refuse 'foreign/format.json: Expected object'
-format '{"format": "coo"}' && refuse "foreign/format.json: format 'coo' is neither bcrs nor srbcrs"
+format '{"format": "coo"}' && refuse "foreign/format.json: format 'coo' is none of bcrs, srbcrs and hrpb"
 format '{"format": "bcrs", "type": "u8", "vec": 2, "rows": 4}' && refuse 'foreign/format.json: Object item not found: cols'
 format "${good%\}}, \"k\": 16}" && refuse 'foreign/format.json: 1 object item(s) left unpacked: k'
 format "${good/bcrs/srbcrs}" && refuse 'Object item not found: k'
@@ -178,7 +178,39 @@ expect 1 "bcrs holds vectors of 2 elements" spmm "$specs/spmm_l16r8.lua" bcrs --
 expect 0 'values.npy  u8[4][2]' small --format bcrs --out given --seed 9
 check 'values of --a go before those of the directory' cmp given/values.npy bcrs/values.npy
 
+# HRPB, of floats too: there and back, the same product as of the matrix itself
+"$mcrun" matrix-gen --law mesh --grid 5x4x3 --dof 2 -o mesh.mtx || exit 1
+hrpb() { pack "$specs/spmm_csr_tf32.lua" "$@"; }
+expect 0 'packed_blocks.npy  s8[' hrpb mesh.mtx --random-values --seed 3 --format hrpb --out bricks
+check 'the form' test "$("$json_get" bricks/format.json tile_rows) $("$json_get" bricks/format.json tile_cols)" = '16 16'
+expect 0 'format.json' hrpb bricks --format hrpb --out again
+check 'the same arrays again' diff -r bricks again
+expect 0 'format.json' hrpb bricks --format hrpb --tile-rows 32 --tile-cols 24 --out tall_bricks
+check 'another form' test "$("$json_get" tall_bricks/format.json tile_rows) $("$json_get" tall_bricks/format.json tile_cols)" = '32 24'
+expect 0 'within bounds' spmm "$specs/spmm_csr_tf32.lua" mesh.mtx --random-values --seed 3 --n 8 --out of_mesh.npy
+expect 0 'A of tall_bricks' spmm "$specs/spmm_csr_tf32.lua" tall_bricks --seed 3 --n 8 --out of_bricks.npy
+check 'the same product' cmp of_mesh.npy of_bricks.npy
+expect 1 "bricks: its values are tf32, the kernel's f16: --random-values takes its pattern alone" pack "$specs/spmm_csr_f16.lua" bricks --out refused
+expect 1 "bricks: its values are tf32, the kernel's s8" pack "$specs/spmm_l8r8.lua" bricks --vec 1 --out refused
+expect 1 "bricks holds vectors of 1 elements, the kernel's have 8" pack "$specs/spmm_l8r8.lua" bricks --out refused
+expect 1 'HRPB is of single nonzeros, the matrix has vectors of 2' small --format hrpb --out refused
+refuse_bricks() { # MESSAGE SED: what format.json is made
+    sed -i "$2" again/format.json
+    expect 1 "$1" hrpb again --out refused
+    cp bricks/* again
+}
+refuse_bricks 'again: vec is 2, HRPB has single nonzeros' 's/"vec": 1/"vec": 2/'
+refuse_bricks 'again: HRPB with panels of 8 rows: must be 16 or 32' 's/"tile_rows": 16/"tile_rows": 8/'
+refuse_bricks 'again: blocked_row_ptr has ' 's/"tile_rows": 16/"tile_rows": 32/'
+refuse_bricks 'again/format.json: Object item not found: tile_cols' 's/tile_cols/tiles/'
+refuse_bricks 'of 7 columns' 's/"cols": [0-9]*/"cols": 7/'
+refuse_bricks 'block 0: size_ptr gives it ' 's/"tf32"/"f16"/'
+cp bricks/size_ptr.npy again/active_cols.npy && expect 1 'again: active_cols has ' hrpb again --out refused
+check 'nothing of bad bricks' test ! -e refused
+
 # Options
+expect 2 "--tile-cols 6 is no multiple of 4" small --format hrpb --tile-cols 6 --out x
+expect 2 'go with --format hrpb' small --format bcrs --tile-rows 32 --out x
 expect 2 "--format: 'coo' is not one of kernel|bcrs|srbcrs" small --format coo --out x
 expect 2 "--k: '64' is not one of 16|32" small --format srbcrs --k 64 --out x
 expect 2 "--digit-bits: '2' is not one of 4|8" small --format srbcrs --digit-bits 2 --out x

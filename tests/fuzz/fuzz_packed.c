@@ -12,12 +12,13 @@ typedef struct input {
     mc_srbcrs srbcrs;
     mc_strided strided;
     mc_sampled sampled;
+    mc_hrpb hrpb;
     mc_type type;
     int vec;
     int64_t rows, cols;
 } input;
 
-enum { BCRS, SRBCRS, STRIDED, SAMPLED, FORMATS, HEAD = 4 };
+enum { BCRS, SRBCRS, STRIDED, SAMPLED, HRPB, FORMATS, HEAD = 4 };
 
 static input choose(const uint8_t head[HEAD]) {
     static const mc_type types[] = {MC_S4, MC_U4, MC_S8, MC_U8, MC_S12, MC_U12, MC_S16, MC_U16};
@@ -35,7 +36,9 @@ static input choose(const uint8_t head[HEAD]) {
                               .order = orders[head[1] >> 6],
                               .values = head[0] & 4,
                               .windows = (head[1] & 32) && (head[0] & 16)};
+    in.hrpb = (mc_hrpb){.tile_rows = head[1] & 8 ? 32 : 16, .tile_cols = head[1] & 16 ? 16 : 4};
     in.rows = (int64_t)in.vec * (head[2] & 7);
+    if (in.format == HRPB) in.rows = head[2] & 63;
     in.cols = head[3];
     return in;
 }
@@ -56,6 +59,7 @@ static mc_status unpack(const input *in, const mc_packed *packed, mc_vsparse *a,
     if (in->format == BCRS) return mc_bcrs_import(packed, in->type, in->vec, in->rows, in->cols, a, diag);
     if (in->format == SRBCRS)
         return mc_srbcrs_import(packed, in->type, in->vec, &in->srbcrs, in->rows, in->cols, a, diag);
+    if (in->format == HRPB) return mc_hrpb_import(packed, in->type, &in->hrpb, in->rows, in->cols, a, diag);
     if (in->format == SAMPLED)
         return mc_sampled_unpack(packed, in->vec, &in->sampled, in->rows, in->cols, a, diag);
     return mc_strided_unpack(packed, in->type, in->vec, &in->strided, in->rows, in->cols, a, diag);
@@ -64,6 +68,7 @@ static mc_status unpack(const input *in, const mc_packed *packed, mc_vsparse *a,
 static mc_status pack(const input *in, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
     if (in->format == BCRS) return mc_bcrs_export(a, packed, diag);
     if (in->format == SRBCRS) return mc_srbcrs_export(a, &in->srbcrs, packed, diag);
+    if (in->format == HRPB) return mc_hrpb_export(a, &in->hrpb, packed, diag);
     if (in->format == SAMPLED) return mc_sampled_pack(a, &in->sampled, packed, diag);
     return mc_strided_pack(a, &in->strided, packed, diag);
 }
@@ -141,11 +146,25 @@ static void take_items(const input *in, int64_t items, const uint8_t *data, size
     packed->arrays[packed->array_count++] = take("mask_values", MC_F32, slots * in->vec, &data, &size);
 }
 
+/* BLOCKS blocks; offsets are a byte of the input for each 16. */
+static void take_blocks(const input *in, int64_t blocks, const uint8_t *data, size_t size,
+                        mc_packed *packed) {
+    const int64_t panels = (in->rows + in->hrpb.tile_rows - 1) / in->hrpb.tile_rows;
+    packed->arrays[0] = take("blocked_row_ptr", MC_S32, panels + 1, &data, &size);
+    packed->arrays[1] = take("size_ptr", MC_S32, blocks + 1, &data, &size);
+    packed->arrays[2] = take("active_cols", MC_S32, blocks * in->hrpb.tile_cols, &data, &size);
+    int32_t *sizes = packed->arrays[1].data;
+    for (int64_t i = 0; i <= blocks; i++) sizes[i] *= 16;
+    packed->arrays[3] = take("packed_blocks", MC_S8, sizes[blocks] > 0 ? sizes[blocks] : 0, &data, &size);
+    packed->array_count = 4;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < HEAD + 1) return 0;
     const input in = choose(data);
     mc_packed packed = {0};
     if (in.format == SAMPLED) take_items(&in, data[HEAD], data + HEAD + 1, size - HEAD - 1, &packed);
+    else if (in.format == HRPB) take_blocks(&in, data[HEAD] & 15, data + HEAD + 1, size - HEAD - 1, &packed);
     else take_slots(&in, data[HEAD], data + HEAD + 1, size - HEAD - 1, &packed);
     mc_diag *diag = mc_diag_create();
     check(&in, &packed, diag);
