@@ -165,6 +165,8 @@ static mc_status convert_b(const work *w, work_problem *p, mc_diag *diag) {
 
 /* The columns of panels, each of which serves all rows of its panel; NULL: A is packed otherwise. */
 static const mc_packed_array *panel_columns(const mc_packed *packed) {
+    const mc_packed_array *of_blocks = mc_packed_find(packed, "active_cols");
+    if (of_blocks != NULL) return of_blocks;
     return mc_packed_find(packed, "items") != NULL ? mc_packed_find(packed, "col_idx") : NULL;
 }
 

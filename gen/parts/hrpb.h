@@ -18,10 +18,10 @@ enum {
     HRPB_ALIGN = 16, /* bytes that a block's address and size are multiples of */
 };
 
-/* An entry of the array `virtual_panels`: the panel, its first block, the block behind its last one, and which
-   of how many parts of the panel it is: the part, and above it the number of parts less 1. Parts of a panel
-   lie one after another, in the order of their blocks. */
-enum { HRPB_VIRTUAL_WORDS = 4, HRPB_PARTS_SHIFT = 16, HRPB_MOST_PARTS = 1 << 12 };
+/* An entry of the array `virtual_panels`: the panel, its first block, the block behind its last one, and
+   which part of the panel that is: the part's number, and above it the number of parts less 1. Parts of a
+   panel lie one after another, in the order of their blocks. */
+enum { HRPB_VIRTUAL_WORDS = 4, HRPB_PARTS_SHIFT = 16, HRPB_MOST_PARTS = 1 << 11 };
 
 /* Offsets in bytes from where a block begins. Patterns come first, at 0. */
 typedef struct hrpb_block {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "base/element.h"
 #include "base/memory.h"
+#include "base/real.h"
 #include "matrix/row_panels.h"
 
 _Static_assert((int)HRPB_TILE_ROWS == (int)HRPB_BRICK_ROWS && (int)HRPB_TILE_COLS == (int)HRPB_BRICK_COLS,
@@ -78,6 +79,12 @@ typedef struct filling {
     int64_t values;
 } filling;
 
+/* As packed arrays hold it: of tf32 it is rounded. */
+static int64_t packed_value(const mc_vsparse *a, int64_t nonzero) {
+    const int64_t value = mc_vsparse_value(a, nonzero, 0);
+    return mc_type_is_real(a->type) ? real_packed(a->type, (uint32_t)value) : value;
+}
+
 /* The values in row ROW of the panel's active columns FIRST to END - 1. Returns 4 bits of the pattern. */
 static uint64_t take_row(packing *p, const row_panel *panel, int row, int64_t first, int64_t end,
                          filling *f) {
@@ -85,7 +92,7 @@ static uint64_t take_row(packing *p, const row_panel *panel, int row, int64_t fi
     uint64_t pattern = 0;
     for (int64_t i = first; i < end; i++) {
         if ((panel->row_mask[i] >> row & 1) == 0) continue;
-        const int64_t value = a->values != NULL ? mc_vsparse_value(a, p->next[row], 0) : 0;
+        const int64_t value = a->values != NULL ? packed_value(a, p->next[row]) : 0;
         element_set(a->type, f->at + p->layout.values, f->values++, value);
         pattern |= (uint64_t)1 << (i - first);
         p->next[row]++;
@@ -179,48 +186,50 @@ static mc_status check_metadata(const hrpb_block *layout, const mc_packed *packe
     return MC_OK;
 }
 
+mc_status hrpb_replace_values(const mc_hrpb *form, const mc_packed *made, mc_packed *packed, mc_diag *diag) {
+    const hrpb_block layout = hrpb_block_of(form->tile_rows, form->tile_cols);
+    const mc_packed_array *from = mc_packed_find(made, "packed_blocks"), *blocks = NULL;
+    mc_packed indices = *made;
+    indices.array_count--; /* it is the last one */
+    mc_status status = packed_check_same(packed, &indices, "this matrix", diag);
+    if (status == MC_OK) status = packed_get(packed, from->name, from->type, from->count, &blocks, diag);
+    if (status == MC_OK) status = check_metadata(&layout, packed, made, diag);
+    if (status == MC_OK && from->count > 0) memcpy(blocks->data, from->data, (size_t)from->count);
+    return status;
+}
+
 mc_status mc_hrpb_export_values(const mc_vsparse *a, const mc_hrpb *form, mc_packed *packed, mc_diag *diag) {
     mc_packed made;
-    const mc_packed_array *blocks = NULL;
     mc_status status = mc_hrpb_export(a, form, &made, diag);
-    if (status != MC_OK) return status;
-    const hrpb_block layout = hrpb_block_of(form->tile_rows, form->tile_cols);
-    const mc_packed_array *from = &made.arrays[made.array_count - 1];
-    mc_packed indices = made;
-    indices.array_count--;
-    status = packed_check_same(packed, &indices, "this matrix", diag);
-    if (status == MC_OK) status = packed_get(packed, from->name, from->type, from->count, &blocks, diag);
-    if (status == MC_OK) status = check_metadata(&layout, packed, &made, diag);
-    if (status == MC_OK && from->count > 0) memcpy(blocks->data, from->data, (size_t)from->count);
+    if (status == MC_OK) status = hrpb_replace_values(form, &made, packed, diag);
     mc_packed_free(&made);
     return status;
 }
 
 /* -- Virtual panels ----------------------------------------------------------------------------------- */
 
-/* Puts those of PANEL behind the COUNT ones of LIST, unless that is NULL; returns how many there are then. */
-static int64_t put_parts(int32_t *list, int64_t count, int64_t panel, int32_t first, int32_t end,
-                         int64_t parts) {
-    const int64_t blocks = end - first;
-    for (int64_t part = 0; part < parts && list != NULL; part++) {
-        int32_t *to = list + (count + part) * HRPB_VIRTUAL_WORDS;
-        to[0] = (int32_t)panel;
-        to[1] = (int32_t)(first + blocks * part / parts);
-        to[2] = (int32_t)(first + blocks * (part + 1) / parts);
-        to[3] = (int32_t)(part | (parts - 1) << HRPB_PARTS_SHIFT);
-    }
-    return count + parts;
-}
-
-static int64_t list_parts(const mc_packed_array *row_ptr, double waves, int32_t *list) {
+int64_t hrpb_panel_parts(const mc_packed_array *row_ptr, int64_t panel, double waves) {
     const int32_t *start = row_ptr->data;
     const int64_t panels = row_ptr->count - 1;
-    const double mean = panels > 0 ? (double)start[panels] / (double)panels : 0;
+    const double mean = (double)start[panels] / (double)panels;
+    const int64_t parts = waves > 0 ? hrpb_parts(start[panel + 1] - start[panel], mean, waves) : 1;
+    return parts < HRPB_MOST_PARTS ? parts : HRPB_MOST_PARTS;
+}
+
+/* Puts them into LIST, unless that is NULL; returns how many there are. */
+static int64_t list_parts(const mc_packed_array *row_ptr, double waves, int32_t *list) {
+    const int32_t *start = row_ptr->data;
     int64_t count = 0;
-    for (int64_t i = 0; i < panels; i++) {
-        int64_t parts = waves > 0 ? hrpb_parts(start[i + 1] - start[i], mean, waves) : 1;
-        if (parts > HRPB_MOST_PARTS) parts = HRPB_MOST_PARTS;
-        count = put_parts(list, count, i, start[i], start[i + 1], parts);
+    for (int64_t panel = 0; panel < row_ptr->count - 1; panel++) {
+        const int64_t parts = hrpb_panel_parts(row_ptr, panel, waves);
+        for (int64_t part = 0; part < parts; part++, count++) {
+            if (list == NULL) continue;
+            int32_t *to = list + count * HRPB_VIRTUAL_WORDS;
+            to[0] = (int32_t)panel;
+            to[1] = hrpb_cut(start[panel], start[panel + 1], part, parts);
+            to[2] = hrpb_cut(start[panel], start[panel + 1], part + 1, parts);
+            to[3] = (int32_t)(part | (parts - 1) << HRPB_PARTS_SHIFT);
+        }
     }
     return count;
 }

@@ -204,7 +204,7 @@ MC_API mc_status mc_srbcrs_import(const mc_packed *packed, mc_type type, int vec
                                   int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag);
 
 /* HRPB as published (cuTeSpMM), docs/formats.md: of single nonzeros, vec = 1, with values of whole bytes,
-   integers or floats, as they lie in memory. */
+   integers or floats, as they lie in memory; those of tf32 are rounded to it. */
 typedef struct mc_hrpb {
     int tile_rows; /* TM, rows of a panel: 16 or 32 */
     int tile_cols; /* TK, active columns of a block: a multiple of 4, at most 64 */

@@ -5,9 +5,11 @@
 #include "formats/panels.h"
 #include "matrix/row_panels.h"
 
+enum { MOST_ROWS = 32 };
+
 static mc_status check_matrix(const mc_vsparse *a, int rows, mc_diag *diag) {
-    if (rows < 1 || rows > MC_MAX_VEC)
-        return mc_fail(diag, MC_USAGE, "panels of %d rows: must be 1 to %d", rows, MC_MAX_VEC);
+    if (rows < 1 || rows > MOST_ROWS)
+        return mc_fail(diag, MC_USAGE, "panels of %d rows: must be 1 to %d", rows, MOST_ROWS);
     if (a->vec != 1)
         return mc_fail(diag, MC_CANNOT, "panels are of single nonzeros, the matrix has vectors of %d",
                        a->vec);

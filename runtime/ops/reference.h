@@ -38,6 +38,10 @@ MC_API mc_status mc_reference_spmm_panels_ordered(const mc_vsparse *a, const mc_
    multiply-adds, on any processor to the bit as the kernel's sums are. */
 MC_API mc_status mc_reference_spmm_csr_ordered(const mc_vsparse *a, const mc_dense *b,
                                                const mc_csr_form *form, mc_dense *c, mc_diag *diag);
+/* The same in the order of the kernel of staging "hrpb", of tf32 (docs/unstructured.md); A has vec = 1. A row
+   of B that is infinite or a NaN reaches all rows of a panel. WAVES as of mc_hrpb_split. */
+MC_API mc_status mc_reference_spmm_hrpb_ordered(const mc_vsparse *a, const mc_dense *b, const mc_hrpb *form,
+                                                double waves, mc_dense *sums, mc_diag *diag);
 /* MC_USAGE where there is no A B. */
 mc_status reference_check_spmm(const mc_vsparse *a, const mc_dense *b, mc_diag *diag);
 

@@ -54,7 +54,8 @@ mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *
     }
     if (status == MC_OK) status = mc_type_of(kernel, "out", &kind->out, diag);
     const char *major = mc_kernel_field_text(kernel, "c_major");
-    kind->panels = strcmp(mc_kernel_contract(kernel)->format, "panels") == 0;
+    const char *format = mc_kernel_contract(kernel)->format;
+    kind->panels = strcmp(format, "panels") == 0 || strcmp(format, "hrpb") == 0;
     kind->c_columns = major != NULL && strcmp(major, "column") == 0;
     kind->most = status == MC_OK ? mc_pack_most(kernel, kind->lhs) : 0;
     return status;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 static const char *const stagings[] = {"direct", "tma", "async", "shared",
-                                       "csr"}; /* in the order of spmm_staging */
+                                       "csr", "hrpb"}; /* in the order of spmm_staging */
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
@@ -112,7 +112,7 @@ void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_c
     plan->output.real = plan->math.kind->real;
     check_split(plan, complaints);
     check_shapes(plan, complaints);
-    if (plan->staging != SPMM_CSR) check_tile(plan, complaints);
+    if (plan->staging != SPMM_CSR && plan->staging != SPMM_HRPB) check_tile(plan, complaints);
     check_major(plan, complaints);
     out_check(&plan->output, &output_fields, &mc_archs[point[FIELD_ARCH]], complaints);
     out_describe(&plan->output, plan->c_columns, plan->c_doc);

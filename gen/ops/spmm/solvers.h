@@ -4,7 +4,7 @@
 
 #include "schema/family.h"
 
-extern const mc_solver spmm_gather, spmm_ring, spmm_csr;
+extern const mc_solver spmm_gather, spmm_ring, spmm_csr, spmm_hrpb;
 extern const mc_hint spmm_hints[]; /* hints.c */
 
 #endif

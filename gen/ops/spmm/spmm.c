@@ -13,6 +13,8 @@
  *            gather; a warp of its own copies. Solver `ring`.
  *   async    The same ring, copied by all threads. Solver `ring`.
  *   csr      No mma: lanes multiply what they load. Solver `csr`.
+ *   hrpb     Rows of B of a block of A's active columns go through shared memory, as in cuTeSpMM. Solver
+ *            `hrpb`.
  *
  * Of floats an mma is m16n8k16. Vectors of 16 rows are the mma's 16 rows, and columns of B its 8 columns.
  *
@@ -25,18 +27,20 @@
 static const mc_field fields[] = {
 #include "ops/spmm/fields.def"
 #include "ops/spmm/gather/fields.def"
+#include "ops/spmm/hrpb/fields.def"
 #include "ops/spmm/integer/fields.def"
 #include "ops/spmm/ring/fields.def"
 #include "ops/spmm/csr/fields.def"
 };
-SCHEMA_FITS(fields, F_DEAL);
+SCHEMA_FITS(fields, F_WAVES);
 
 static const mc_solver *solver(const int64_t *point) {
     static const mc_solver *const solvers[] = {[SPMM_DIRECT] = &spmm_gather,
                                                [SPMM_SHARED] = &spmm_gather,
                                                [SPMM_TMA] = &spmm_ring,
                                                [SPMM_ASYNC] = &spmm_ring,
-                                               [SPMM_CSR] = &spmm_csr};
+                                               [SPMM_CSR] = &spmm_csr,
+                                               [SPMM_HRPB] = &spmm_hrpb};
     return solvers[point[F_STAGING]];
 }
 

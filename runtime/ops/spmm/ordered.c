@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "arithmetic/mma_sum.h"
 #include "base/memory.h"
+#include "formats/hrpb.h"
 #include "ops/spmm/walk.h"
 
 typedef struct ordered_product {
@@ -154,6 +155,23 @@ mc_status mc_reference_spmm_panels_ordered(const mc_vsparse *a, const mc_dense *
     ordered_product p = {.a = &m.joined, .b = b};
     status = find_mma(&p, halves, diag);
     if (status == MC_OK) status = walk_panels(&m, form, p.form.k, &p.walk, diag);
+    status = sum_in_order(&p, status, c, diag);
+    if (status == MC_OK) c->rows = a->rows; /* the last panel may be less */
+    panels_free(&m);
+    return status;
+}
+
+mc_status mc_reference_spmm_hrpb_ordered(const mc_vsparse *a, const mc_dense *b, const mc_hrpb *form,
+                                         double waves, mc_dense *c, mc_diag *diag) {
+    panel_matrix m;
+    *c = (mc_dense){0};
+    mc_status status = hrpb_check_form(form, a->type, diag);
+    if (status == MC_OK) status = panels_join(a, form->tile_rows, &m, diag);
+    if (status != MC_OK) return status;
+    ordered_product p = {.a = &m.joined, .b = b};
+    status = find_mma(&p, false, diag);
+    if (status == MC_OK) status = walk_hrpb(&m, form, waves, &p.walk, diag);
+    p.form.k = p.walk.depth;
     status = sum_in_order(&p, status, c, diag);
     if (status == MC_OK) c->rows = a->rows; /* the last panel may be less */
     panels_free(&m);

@@ -34,6 +34,8 @@ mc_status walk_ring(const mc_vsparse *a, size_t element_bytes, const mc_ring *ri
 /* That of panels, of whose rows A is joined. */
 mc_status walk_panels(const panel_matrix *m, const mc_panels *form, int depth, slot_walk *walk,
                       mc_diag *diag);
+/* That of HRPB, likewise; a panel's parts are its virtual panels. */
+mc_status walk_hrpb(const panel_matrix *m, const mc_hrpb *form, double waves, slot_walk *walk, mc_diag *diag);
 void walk_free(slot_walk *walk);
 /* TO receives the vectors that the mma of a group of 32 slots have, at all their places along k. */
 void walk_take_group(const int64_t *slots, int depth, int64_t *to);
