@@ -25,8 +25,9 @@ typedef struct search {
 /* -- Specs -------------------------------------------------------------------------------------------- */
 
 /* How unlike a spec's own type is to the one that is wanted: the same type; the same bits; the same bytes in
-   memory; neither. Shipped specs whose coding may not hold every value of the type come late: who wants them
-   names them. Last are those of integers where floats are multiplied, and the other way round. */
+   memory; neither. Shipped specs whose coding may not hold every value of the type come late, and so do those
+   of single nonzeros where there are vectors: who wants them names them. Last are those of integers where
+   floats are multiplied, and the other way round. */
 enum { SAME_TYPE, SAME_BITS, SAME_BYTES, OTHER_BYTES, OTHER_CODING, OTHER_KIND, OTHER_FAMILY };
 
 static int unlike_type(const mc_kernel *own, const char *field, mc_type wanted) {
@@ -41,6 +42,12 @@ static int unlike_type(const mc_kernel *own, const char *field, mc_type wanted) 
 static bool is_other_kind(const mc_kernel *own, const plan_problem *problem) {
     mc_type type;
     return mc_type_of(own, "rhs", &type, NULL) == MC_OK && arithmetic_of(type) != arithmetic_of(problem->rhs);
+}
+
+/* Of single nonzeros, where the problem has vectors: its list of candidates is for short rows. */
+static bool is_of_single_nonzeros(const mc_kernel *own, const plan_problem *problem) {
+    const char *vec = mc_kernel_field_text(own, "vec");
+    return problem->vec > 1 && vec != NULL && strcmp(vec, "1") == 0;
 }
 
 /* How a spec, as its file has it, stands to the problem and the GPU. */
@@ -72,6 +79,7 @@ static mc_status look_at_spec(const search *s, const spec_source *source, likene
         int lhs = unlike_type(own, "lhs", s->problem->lhs), rhs = unlike_type(own, "rhs", s->problem->rhs);
         *unlike = lhs > rhs ? lhs : rhs;
         if (s->builtin && code_of_kernel(own) != 0) *unlike = OTHER_CODING;
+        if (s->builtin && is_of_single_nonzeros(own, s->problem)) *unlike = OTHER_CODING;
         if (s->builtin && is_other_kind(own, s->problem)) *unlike = OTHER_KIND;
     }
     like->keeps_arch = status == MC_OK && keeps_arch(s, own);

@@ -234,6 +234,22 @@ static void test_sampled_floats(mc_diag *diag) {
     }
 }
 
+/* Specs of single nonzeros are for a matrix of these alone. */
+static void test_single_nonzeros(mc_diag *diag) {
+    for (int vec = 1; vec <= 8; vec += 7) {
+        plan_problem p = test_usual(MC_OP_SDDMM);
+        candidate_target target = target_of(80);
+        candidate_list list;
+        size_t count = 0;
+        p.lhs = p.rhs = MC_F16, p.out = MC_F16, p.scale = MC_PER_NONE, p.vec = vec;
+        test_complete(&p);
+        CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_OK, "%s", mc_diag_text(diag));
+        for (size_t i = 0; i < list.count; i++) count += strcmp(list.items[i].spec, "sddmm_csr_f16.lua") == 0;
+        CHECK((count > 0) == (vec == 1), "vec %d: %zu of sddmm_csr_f16", vec, count);
+        candidates_free(&list);
+    }
+}
+
 /* A caller's own: those of another family are passed over, what is no spec is an error. */
 static void test_paths(mc_diag *diag) {
     static const char *const both[] = {SPECS "/sddmm_l8r8.lua", SPECS "/spmm_l16r16.lua"};
@@ -325,6 +341,7 @@ int main(void) {
     test_digits(diag);
     test_floats(diag);
     test_sampled_floats(diag);
+    test_single_nonzeros(diag);
     test_paths(diag);
     test_reasons(diag);
     test_open(diag);
