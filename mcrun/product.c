@@ -54,6 +54,14 @@ static mc_status run(session *s, const mc_kernel *kernel, mc_timing *timing, mc_
     return mc_operator_run(s->device, kernel, s->ptx, &given, timing, &s->c, diag);
 }
 
+static mc_status judge(const session *s, const mc_kernel *kernel, mc_diag *diag) {
+    plan_problem whole;
+    host_operands operands = operands_of(s, &whole);
+    mc_status status =
+        plan_problem_measure(kernel, &operands, member_get(&s->shape, operator_out(s->op)->ld), &whole, diag);
+    return status == MC_OK ? operator_judge(s->op, kernel, &operands, &s->want, &s->c, diag) : status;
+}
+
 static mc_status write_others(const session *s, mc_diag *diag) {
     mc_status status = MC_OK;
     for (size_t i = 0; i < s->op->operand_count && status == MC_OK; i++) {
@@ -79,7 +87,7 @@ static mc_status write_out(const session *s, mc_diag *diag) {
     return sampled_write(o->format, &s->problem.a, s->shape.order, &s->c, path, o->force, diag);
 }
 
-static const session_calls calls = {prepare, expect, run, write_out, inputs_sources};
+static const session_calls calls = {prepare, expect, run, judge, write_out, inputs_sources};
 
 /* -- Options: a row for each size that no matrix gives, each dense operand, each leading dimension */
 

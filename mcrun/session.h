@@ -56,6 +56,8 @@ struct session_calls {
     mc_status (*expect)(session *s, const mc_kernel *kernel, mc_diag *diag);
     /* Makes C on the device; TIMING may be NULL. */
     mc_status (*run)(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag);
+    /* MC_MISMATCH where C is not what KERNEL had to make. */
+    mc_status (*judge)(const session *s, const mc_kernel *kernel, mc_diag *diag);
     /* Writes C to --out, and whatever else files are asked for. */
     mc_status (*write)(const session *s, mc_diag *diag);
     /* Fills LIST, which has room for MAX_SOURCES, with where the problem's values came from; returns how

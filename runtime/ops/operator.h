@@ -150,6 +150,10 @@ typedef struct mc_operator {
        which the caller frees, also where it fails. NULL: there never is one. */
     mc_status (*other)(const host_operands *operands, const mc_dense *sums, size_t index,
                        reference_result *out, mc_diag *diag);
+    /* Sets MULTIPLIED to the matrix with those zeros beside its elements that KERNEL multiplies by an
+       infinity or a NaN of the operands; leaves it empty where there are none. NULL: there never are */
+    mc_status (*multiplied)(const mc_kernel *kernel, const host_operands *operands, mc_vsparse *multiplied,
+                            mc_diag *diag);
     /* Gradients of operands, all of the same real types, where none of the members of PLAIN is set */
     const gradient_row *gradients;
     size_t gradient_count;
@@ -247,6 +251,10 @@ mc_status operator_finish(const mc_operator *o, const host_operands *operands, c
 /* Both: what a kernel's output must be, exactly or within bounds. */
 mc_status operator_expect(const mc_operator *o, const host_operands *operands, reference_result *want,
                           mc_diag *diag);
+/* MC_MISMATCH where OUT, which KERNEL made of OPERANDS, is not as WANT, what operator_expect says, but for
+   infinities and NaNs that KERNEL multiplies by zeros: these are expected then. */
+mc_status operator_judge(const mc_operator *o, const mc_kernel *kernel, const host_operands *operands,
+                         const reference_result *want, const mc_dense *out, mc_diag *diag);
 /* What a kernel must make of operand INDEX, a further output. The call creates WANT. */
 mc_status operator_expect_other(const mc_operator *o, const host_operands *operands, size_t index,
                                 reference_result *want, mc_diag *diag);

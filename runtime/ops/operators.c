@@ -360,6 +360,29 @@ mc_status operator_expect(const mc_operator *o, const host_operands *operands, r
     return status;
 }
 
+/* What comes of MATRIX instead of the operands' own. */
+static mc_status judge_with(const mc_operator *o, const host_operands *operands, const mc_vsparse *matrix,
+                            const mc_dense *out, mc_diag *diag) {
+    host_operands with = *operands;
+    reference_result want;
+    with.matrix = matrix;
+    mc_status status = operator_expect(o, &with, &want, diag);
+    if (status == MC_OK) status = mc_result_compare(out, &want, diag);
+    mc_result_free(&want);
+    return status;
+}
+
+mc_status operator_judge(const mc_operator *o, const mc_kernel *kernel, const host_operands *operands,
+                         const reference_result *want, const mc_dense *out, mc_diag *diag) {
+    mc_vsparse multiplied = {0};
+    mc_status status = o->multiplied ? o->multiplied(kernel, operands, &multiplied, diag) : MC_OK;
+    if (status != MC_OK) return status;
+    if (multiplied.row_ptr == NULL) return mc_result_compare(out, want, diag);
+    status = judge_with(o, operands, &multiplied, out, diag);
+    mc_vsparse_free(&multiplied);
+    return status;
+}
+
 mc_status operator_expect_other(const mc_operator *o, const host_operands *operands, size_t index,
                                 reference_result *want, mc_diag *diag) {
     mc_dense sums = {0};

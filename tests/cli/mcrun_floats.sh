@@ -150,6 +150,25 @@ check 'a wrong result exits 1' test $? = 1
 check 'the table says wrong' grep -q 'verdict    wrong' table
 check "the error says what it must be: $(cat err)" grep -q 'mcrun: C\[0\]\[[0-9]*\] is .* must be from .* to .* elements wrong' err
 
+# An infinity of B reaches the rows of a panel in which one has something in that column, and no others: as NaN.
+printf '%%%%MatrixMarket matrix coordinate real general\n10 2 3\n1 1 1\n3 2 2\n10 2 -1\n' >single.mtx
+npy infinite.npy '<f2' 2 1 '\x00\x7c\x00\x42' # infinity, 3
+panels() { "$mcrun" spmm "$root/specs/spmm_csr_f16.lua" --device sim single.mtx --b infinite.npy --set out=f32 "$@"; }
+expect 0 'verdict    within bounds' panels --set panel=1 --out c.npy
+holds f4 c.npy 'inf 0 6 0 0 0 0 0 0 -3'
+for values in slots nonzeros; do
+    expect 0 'verdict    within bounds' panels --set panel=8 --set values=$values --out c.npy
+    holds f4 c.npy 'inf nan nan nan nan nan nan nan 0 -3'
+    expect 0 'verdict    within bounds' panels --set panel=16 --set values=$values --out c.npy
+    holds f4 c.npy 'inf nan nan nan nan nan nan nan nan nan'
+done
+expect 0 '  right  ' panels --variants all
+"$mcgen" "$root/specs/spmm_csr_f16.lua" --set out=f32 --set panel=8 -o panels.ptx || exit 1
+sed 's/^ *mma.sync/\/\/ &/' panels.ptx >wrong.ptx
+panels --set panel=8 --ptx wrong.ptx >table 2>err
+check 'without mma it is wrong' grep -q 'verdict    wrong' table
+check "the error wants a NaN: $(cat err)" grep -q 'must be from inf .*(9 of 10 elements wrong)' err
+
 # Tuned, recorded, planned
 expect 0 'spmm_f16.lua' "$mcrun" tune "$spec" m.smtx --n 64 --device sim
 sed -n '$p' "$work/stdout" >tuned

@@ -180,7 +180,7 @@ expect 2 'stacking: a candidate stands twice' stacks on,true
 printf 'op = "spmm"\nlhs = "s16"\nvec = 4\ndigits = "balanced"\nstacking = {"auto", true, false}\n' >mixed.lua
 check "a list of names and booleans" test "$("$mcgen" --list-variants mixed.lua | grep -o 'stacking=[a-z]*' | tr '\n' ' ')" = \
     "stacking=auto stacking=on stacking=off "
-expect 2 'stacking: a vector of 8 rows fills' "$mcgen" --set vec=8 --set stacking=true mixed.lua
+expect 2 'stacking: vec = 8 fills' "$mcgen" --set vec=8 --set stacking=true mixed.lua
 expect 2 'stacking: "yes" is not one of "auto", "off", "on", true, false' stacks yes
 expect 2 'prefetch: "yes" is not one of "on", "off", true, false' "$mcgen" --set prefetch=yes "$spec"
 expect 2 'out: true is not one of "s32", "f16"' "$mcgen" --set out=true "$spec"
@@ -188,7 +188,7 @@ expect 2 'out: true is not one of "s32", "f16"' "$mcgen" --set out=true "$spec"
 # -- Digits ------------------------------------------------------------------------------------------------------------
 digits() { "$mcgen" --set lhs=s16 --set vec=2 "${@:1:$#-1}" --set "digits=${*: -1}" "$spec"; }
 stride_mma() { grep -oP '"stride_mma": \K[0-9]+' "$work/stdout"; }
-expect 2 "stacking: a vector of 8 rows fills the mma's 8 columns: there is nothing to stack" "$mcgen" --set stacking=on "$spec"
+expect 2 "stacking: vec = 8 fills the mma's 8 columns: there is nothing to stack" "$mcgen" --set stacking=on "$spec"
 expect 2 'stacking: lhs = "s8" is one digit: there is nothing to stack' "$mcgen" --set stacking=on --set vec=4 "$spec"
 expect 2 'stacking: the top digit of lhs = "s16" has a sign, the others have none: digits = "balanced" or "offset"' \
     digits --set stacking=on top-signed
@@ -200,9 +200,27 @@ check "digits that are refused bring a second error, about stacking" test "$(wc 
 expect 2 'digits: "offset" is for a signed lhs of several digits, not for "s8"' digits --set lhs=s8 offset
 expect 2 'digits: "offset" wants a free column of the mma: vec = 8 leaves none' digits --set vec=8 offset
 
+# -- Panels: what is said of them speaks of panels ----------------------------------------------------------------------
+panels() { "$mcgen" --arch sm_80 --set scale=tensor --set share=4 --set values=slots "$@" "${spec%/*}/spmm_csr_f16.lua"; }
+for panel in 8 16; do
+    tells() { # WANT SETTINGS...: one error
+        expect 2 "$1" panels --set panel=$panel --set lhs=s8 --set rhs=s8 "${@:2}"
+        check "one error: $*" test "$(wc -l <"$work/stderr")" = 1
+    }
+    tells "digits: \"offset\" wants a free column of the mma: panel = $panel leaves none" --set lhs=s16 --set digits=offset
+    tells "stacking: panel = $panel fills the mma's $panel" --set lhs=s16 --set stacking=on
+    tells 'panel: panels are multiplied in swapped order: order = "swapped"' --set order=paper
+    tells 'panel: panels have no mma of 4 bits' --set lhs=s4 --set rhs=s4 --set mma=int4
+    tells 'precision_split: mma = "int8" multiplies digits of 8 bits: "8"' --set rhs=s4 --set precision_split=4+4
+    tells 'panel: panels are of matrices without vectors: vec = 1' --set vec=8
+    tells 'panel: values of panels come packed: heads = "on"' --set heads=off
+    tells 'panel: panels are single products: batch = "off"' --set batch=on
+done
+expect 2 'tile_n: panel = 16 leaves no registers for 256 columns: 128' panels --set panel=16 --set lhs=s8 --set rhs=s4 --set tile_n=256 --set warps=2
+
 # -- Vectors of 16 rows ------------------------------------------------------------------------------------------------
 tall() { "$mcgen" --arch sm_80 --set vec=16 "$@" "$spec"; }
-expect 2 "stacking: a vector of 16 rows fills the mma's 16 rows: there is nothing to stack" tall --set stacking=on
+expect 2 "stacking: vec = 16 fills the mma's 16 rows: there is nothing to stack" tall --set stacking=on
 expect 2 'digits: "offset" wants a free column of the mma: vec = 16 leaves none' tall --set lhs=s16 --set digits=offset
 expect 2 'order: "paper" takes vec = 1, 2, 4 or 8: its mma has 8 rows of A' tall --set order=paper
 for four in mma=int4 precision_split=4+4; do

@@ -21,6 +21,7 @@ spmm_arithmetic spmm_plan_arithmetic(const int64_t *point, bool gathers, bool ex
         .kind = kind_of(point),
         .order = (spmm_order)point[F_ORDER],
         .vec = spmm_rows_of(point),
+        .height = point[F_PANEL] > 1 ? "panel" : "vec",
         .stride = (int)point[F_STRIDE],
         .k = point[F_K],
         .exact = exact,

@@ -24,7 +24,8 @@ typedef struct spmm_arithmetic {
     const char *lhs, *rhs; /* names of the types of A's and of B's values */
     int b_bits;            /* of an element of B in memory; of 4, two share a byte */
     spmm_order order;
-    int vec; /* V: rows of a row block */
+    int vec;            /* V: rows of a row block */
+    const char *height; /* the field that says so: "vec", or "panel" */
     int mma; /* operands that A's values of `depth` slots make: mma that they take for each operand of B.
                 With vectors of 16 rows two of 8 rows, which are one operand together */
     /* operands that a column of B makes of its slots; and accumulators of an element of C */

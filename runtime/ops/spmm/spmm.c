@@ -1,5 +1,6 @@
 /* SpMM: C[m,n] = A[m,k] B[k,n], A sparse. */
 #include "ops/operator.h"
+#include "ops/spmm/panel_zeros.h"
 
 extern const mc_operator operator_spmm;
 
@@ -165,6 +166,11 @@ static mc_status range(const host_operands *o, const sum_range *within, referenc
     return status;
 }
 
+static mc_status multiplied(const mc_kernel *kernel, const host_operands *o, mc_vsparse *with_zeros,
+                            mc_diag *diag) {
+    return panel_zeros_add(kernel, o->matrix, o->inputs[B], with_zeros, diag);
+}
+
 const mc_operator operator_spmm = {
     .op = MC_OP_SPMM,
     .name = "spmm",
@@ -189,4 +195,5 @@ const mc_operator operator_spmm = {
     .bounds = bounds,
     .finish = finish,
     .range = range,
+    .multiplied = multiplied,
 };

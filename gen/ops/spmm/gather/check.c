@@ -6,7 +6,10 @@ static void check_shared_memory(const gather_plan *plan, mc_complaints *complain
     if (plan->base.shared_bytes <= STATIC_SHARED) return;
     bool rows = plan->base.warps * spmm_gather_rows_bytes(plan) > STATIC_SHARED;
     complain(
-        complaints, rows ? F_STRIDE : F_SPLIT,
+        complaints,
+        rows                ? F_STRIDE
+        : plan->base.panels ? F_WARPS
+                            : F_SPLIT,
         "%s of %d warps take %u bytes of shared memory, a kernel without a ring has %d: %s or fewer warps",
         rows                      ? "rows of B"
         : plan->base.c_columns    ? "elements of a column-major C"
@@ -31,16 +34,16 @@ static void check_panels(const int64_t *point, const gather_plan *plan, mc_compl
     } rows[] = {{F_VEC, 1, "panels are of matrices without vectors: vec = 1"},
                 {F_SPLIT, 1, "`share` says when warps share a panel: split = 1"},
                 {F_STRIDE, MC_GROUP_SLOTS, "panels are cut into strides of 32: stride = 32"},
-                {F_HEADS, 1, "values of panels come packed: heads = true"},
+                {F_HEADS, 1, "values of panels come packed: heads = \"on\""},
                 {F_SUM, 0, "sums of panels are not exact beyond 32 bits: sum = \"wrap\""},
                 {F_C_MAJOR, 0, "panels have a row-major C: c_major = \"row\""},
-                {F_BATCH, 0, "panels are single products: batch = false"}};
+                {F_BATCH, 0, "panels are single products: batch = \"off\""}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (point[rows[i].field] != rows[i].wanted) complain(complaints, F_PANEL, "%s", rows[i].why);
-    if (plan->base.math.order == SPMM_PAPER && !spmm_is_tall(&plan->base.math))
-        complain(complaints, F_PANEL, "panels of 8 rows are multiplied in swapped order");
+    if (point[F_ORDER] == SPMM_PAPER)
+        complain(complaints, F_PANEL, "panels are multiplied in swapped order: order = \"swapped\"");
     if (plan->nonzeros && !plan->prefetch)
-        complain(complaints, F_VALUES, "nonzeros are loaded ahead: prefetch = true");
+        complain(complaints, F_VALUES, "nonzeros are loaded ahead: prefetch = \"on\"");
     if (plan->nonzeros && spmm_value_rows(&plan->base.math) != plan->base.vec)
         complain(complaints, F_VALUES, "lhs = \"%s\" has several digits, which go with \"slots\"",
                  plan->base.math.lhs);

@@ -49,6 +49,7 @@ static bool check_tall(const int64_t *point, mc_complaints *complaints) {
     bool nibbles = lhs.bits > NIBBLE_BITS && digit_split_fits(point[F_PRECISION_SPLIT], lhs, NIBBLE_BITS) &&
                    !digit_split_fits(point[F_PRECISION_SPLIT], lhs, DIGIT_BITS);
     bool int4 = point[F_MMA] == SPMM_INT4, paper = point[F_ORDER] == SPMM_PAPER;
+    if (point[F_PANEL] > 1) return true; /* the kernel complains of those itself */
     if (paper) complain(complaints, F_ORDER, "\"paper\" takes vec = 1, 2, 4 or 8: its mma has 8 rows of A");
     else if (int4 || nibbles)
         complain(complaints, int4 ? F_MMA : F_PRECISION_SPLIT,
@@ -85,18 +86,19 @@ static void check_totals(const spmm_arithmetic *math, spmm_use use, mc_complaint
 static void check_tall_gathered(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
     bool lines = use.tile_n * math->b_bits / 8 >= 128, digits = integer_products(math) > 1;
     if (use.tile_n > 128)
-        complain(complaints, F_TILE_N, "vec = %d leaves no registers for 256 columns: 128", math->vec);
+        complain(complaints, F_TILE_N, "%s = %d leaves no registers for 256 columns: 128", math->height,
+                 math->vec);
     else if (math->exact && use.tile_n > 64)
-        complain(complaints, F_TILE_N, "vec = %d and exact sums leave no registers for %d columns: 64",
-                 math->vec, use.tile_n);
+        complain(complaints, F_TILE_N, "%s = %d and exact sums leave no registers for %d columns: 64",
+                 math->height, math->vec, use.tile_n);
     else if (math->exact && math->sums > 2 && use.tile_n == 64 && use.through_shared)
         complain(complaints, F_TILE_N,
-                 "vec = %d and exact sums of %d weights leave staging = \"shared\" no "
+                 "%s = %d and exact sums of %d weights leave staging = \"shared\" no "
                  "registers for 64 columns: 32",
-                 math->vec, math->sums);
+                 math->height, math->vec, math->sums);
     else if ((digits || (math->exact && math->sums > 1)) && lines && math->stride > MC_GROUP_SLOTS)
-        complain(complaints, F_STRIDE, "vec = %d and %d sums of each element leave no registers for %d: 32",
-                 math->vec, math->sums, math->stride);
+        complain(complaints, F_STRIDE, "%s = %d and %d sums of each element leave no registers for %d: 32",
+                 math->height, math->vec, math->sums, math->stride);
 }
 
 static void check_given_values(const spmm_arithmetic *math, mc_complaints *complaints) {

@@ -21,7 +21,7 @@ static bool can_stack(const spmm_arithmetic *math, char why_not[WHY]) {
     const char *name = math->integer.lhs.name;
     int columns = a->count * math->vec + math->integer.ones;
     if (math->vec >= SPMM_MMA_ROWS)
-        snprintf(why_not, WHY, "a vector of %d rows fills the mma's %d %s: there is nothing to stack",
+        snprintf(why_not, WHY, "%s = %d fills the mma's %d %s: there is nothing to stack", math->height,
                  math->vec, math->vec, spmm_is_tall(math) ? "rows" : "columns");
     else if (a->count == 1)
         snprintf(why_not, WHY, "lhs = \"%s\" is one digit: there is nothing to stack", name);
@@ -64,8 +64,8 @@ static void plan_digits(const int64_t *point, spmm_arithmetic *math, mc_complain
         complain(complaints, F_DIGITS, "\"%s\" is for a signed lhs of several digits, not for \"%s\"",
                  digit_mode_names[math->integer.mode], math->integer.lhs.name);
     else if (math->integer.ones && math->vec >= SPMM_MMA_ROWS)
-        complain(complaints, F_DIGITS, "\"offset\" wants a free column of the mma: vec = %d leaves none",
-                 math->vec);
+        complain(complaints, F_DIGITS, "\"offset\" wants a free column of the mma: %s = %d leaves none",
+                 math->height, math->vec);
     else if (!stacks && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
 }
 
