@@ -19,7 +19,7 @@ enum { PAPER_TILE_COLS = 16 }; /* TK of cuTeSpMM */
 typedef struct pack_options {
     problem_options problem;
     const char *directory;
-    const char *b_scale, *c_scale, *zero;
+    const char *b_scale, *c_scale, *zero, *beta;
     int format, k, piece_bits, shuffle, tile_rows;
     int64_t n, tile_cols;
     bool force;
@@ -46,6 +46,8 @@ static const cmd_option pack_table[] = {
     {"c-scale", 0, OPTION_TEXT, offsetof(pack_options, c_scale), "FILE.npy", 0, 0,
      "the scale of C's elements, f32 (random)"},
     {"zero", 0, OPTION_TEXT, offsetof(pack_options, zero), "FILE.npy", 0, 0, "C's zero point, f32 (random)"},
+    {"beta", 0, OPTION_TEXT, offsetof(pack_options, beta), "FILE.npy", 0, 0,
+     "the residual's factor, f32 (random)"},
     {"force", 0, OPTION_SWITCH, offsetof(pack_options, force), NULL, 0, 0,
      "replace these files in a DIR that is not empty"},
 };
@@ -54,14 +56,15 @@ static const cmd_option pack_table[] = {
 typedef struct factor_file {
     const char *name, *file;
 } factor_file;
-enum { FACTOR_FILES = 5 };
+enum { FACTOR_FILES = 6 };
 
 static void list_factor_files(const pack_options *o, factor_file list[FACTOR_FILES]) {
     const factor_file all[FACTOR_FILES] = {{"scale", o->problem.scale_file},
                                            {"bias", o->problem.bias_file},
                                            {"b_scale", o->b_scale},
                                            {"c_scale", o->c_scale},
-                                           {"zero", o->zero}};
+                                           {"zero", o->zero},
+                                           {"beta", o->beta}};
     memcpy(list, all, sizeof all);
 }
 

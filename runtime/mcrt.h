@@ -478,7 +478,8 @@ typedef struct mc_plan_config {
     mc_per c_scale;
     /* SpMM with a c that wants a scale: m x n elements that are added before the activation, which lie as C
        does, ldr elements from row to row (0: n), or from column to column, r_stride from product to product.
-       Each execution brings them as the operand "residual" of mc_args.list; they may not overlap C */
+       Each execution brings them as the operand "residual" of mc_args.list; they may not overlap C, but with
+       beta they may be C */
     mc_residual residual;
     int64_t ldr, r_stride;
     mc_major c_major; /* SpMM: how C and the residual lie; ldc and ldr are at least m where it is COLUMN */
@@ -506,7 +507,12 @@ typedef struct mc_plan_config {
        by row. Neither has gaps */
     bool block_scales;
     mc_major a_blocks_major;
-    int span; /* slide24: elements of a span, even, 4 to 64. gemm24: 0, or the matrix's own */
+    int span;             /* slide24: elements of a span, even, 4 to 64. gemm24: 0, or the matrix's own */
+    unsigned also_unused; /* not looked at: a struct that ended with `span` has padding here */
+    /* SpMM with a residual and a row-major C: none or tensor, a factor of the residual, an f32 that each
+       execution brings as "beta" in mc_args.list. The residual may then be C itself, with ldr = ldc, and
+       where the factor is 0 it is not read */
+    mc_per beta;
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no

@@ -13,6 +13,7 @@ typedef struct mc_spmm {
     const float *scale, *bias, *b_scale, *c_scale, *zero;
     const mc_dense *residual;
     unsigned residual_offset;
+    const float *beta;
 } mc_spmm;
 
 /* C = A B where MASK has nonzero vectors. */
@@ -38,6 +39,7 @@ static inline mc_status mc_spmm_run(mc_device *device, const mc_kernel *kernel, 
     run.operands.factors[place_of_operand(MC_OP_SPMM, "b_scale")] = problem->b_scale;
     run.operands.factors[place_of_operand(MC_OP_SPMM, "c_scale")] = problem->c_scale;
     run.operands.factors[place_of_operand(MC_OP_SPMM, "zero")] = problem->zero;
+    run.operands.factors[place_of_operand(MC_OP_SPMM, "beta")] = problem->beta;
     run.operands.inputs[residual] = problem->residual;
     run.offsets[b] = problem->b_offset;
     run.offsets[residual] = problem->residual_offset;

@@ -117,6 +117,15 @@ static void emit_guard(out_writer *w, mc_reg col, int offset) {
     else EMIT(b, setp_lt, w->guard, tested, w->columns.n);
 }
 
+static void declare_beta(out_writer *w) {
+    mc_builder *b = w->b;
+    out_residual *r = &w->residual;
+    if (!w->output->beta) return;
+    r->beta = ld_param_f32(b, "beta", NAME("beta"));
+    r->beta_bits = and_b32(b, "beta_bits", r->beta, H(0x7fffffff));
+    r->wanted = pred(b, "residual_wanted");
+}
+
 static void declare_residual(out_writer *w) {
     mc_builder *b = w->b;
     out_residual *r = &w->residual;
@@ -124,6 +133,7 @@ static void declare_residual(out_writer *w) {
     r->at = b64(b, "residual_at");
     b32_array(b, "residual_word", r->count, r->word);
     if (out_residual_bytes(w->output) == 2) r->real = b32(b, "residual_real");
+    declare_beta(w);
     if (w->in_rows.id) r->row = b32(b, "residual_row");
     if (!w->columns.clamp) return;
     r->col = b32(b, "residual_col");
@@ -169,12 +179,27 @@ static mc_operand residual_at(out_writer *w, mc_reg col, int offset) {
     return AT(r->load_at, 0);
 }
 
+/* With a beta: whether it is not 0, and the elements from column COL + OFFSET on are C's; WORD, BYTES of
+   them, is 0 where they are not loaded. Else none: all is loaded. */
+static mc_reg emit_wanted(out_writer *w, mc_reg col, int offset, const mc_reg *word, int bytes) {
+    mc_builder *b = w->b;
+    const out_residual *r = &w->residual;
+    if (!w->output->beta) return (mc_reg){0};
+    emit_guard(w, col, offset);
+    if (w->guard.id) EMIT(b, setp_lt_and, r->wanted, I(0), r->beta_bits, w->guard);
+    else EMIT(b, setp_gt, r->wanted, r->beta_bits, I(0));
+    for (int i = 0; i < bytes; i += WORD) EMIT(b, mov_b32, word[i / WORD], I(0));
+    return r->wanted;
+}
+
 void out_load_residual(out_writer *w, int first, mc_reg col, int offset, int count) {
     const out_residual *r = &w->residual;
     int bytes = out_residual_bytes(w->output), shared = is_paired(w) ? 2 : 1;
-    for (int i = 0; bytes > 0 && i < count; i += r->load)
-        emit_load_words(w->b, (mc_reg){0}, WORDS_RELAXED, bytes * r->load, r->word + (first + i) / shared,
-                        residual_at(w, col, offset + i));
+    for (int i = 0; bytes > 0 && i < count; i += r->load) {
+        const mc_reg *word = r->word + (first + i) / shared;
+        mc_reg wanted = emit_wanted(w, col, offset + i, word, bytes * r->load);
+        emit_load_words(w->b, wanted, WORDS_RELAXED, bytes * r->load, word, residual_at(w, col, offset + i));
+    }
 }
 
 mc_reg out_residual_of(const out_writer *w, int i) {
@@ -213,7 +238,7 @@ const mc_reg *out_words(const out_writer *w, const out_factors *f, const out_run
     if (!out_is_scaled(element)) return run->sums + i;
     for (int j = 0; j < count; j++) {
         out_terms terms = out_terms_of(f, run->factor_row, run->factor_column + i + j);
-        terms.residual = out_residual_of(w, run->residual + i + j);
+        terms.residual = out_residual_of(w, run->residual + i + j), terms.beta = w->residual.beta;
         out_scale(w->b, w->output, run->sums[i + j], terms, w->scratch.real[j]);
     }
     return out_pack(w->b, element, &w->scratch, w->output->zero ? &f->point : NULL, count);

@@ -7,7 +7,8 @@
  *                     Two elements of 4 bits share a byte, the even column in its low half
  *
  * Each of the latter may have a residual r, a matrix of C's shape that is added before the activation:
- * act(fma(f32(sum), scale, bias) + r).
+ * act(fma(f32(sum), scale, bias) + r). It may have a factor, beta: then it is fma(r, beta, fma(...)), r may
+ * be C itself, and where beta is 0 it is not read.
  *
  * An SpMM's sums may have a second scale, of B's columns, before the bias: fma(f32(sum) * scale, b_scale,
  * bias). Such integers may have a scale of their own and a zero point, as quantise has them: round(act(...) *
@@ -70,6 +71,7 @@ typedef struct out_kind {
     bool b_scale;       /* by columns */
     bool c_scale, zero; /* of all C */
     out_addend residual;
+    bool beta; /* a factor of the residual: for a writer of a row-major C that loads what it stores itself */
 } out_kind;
 
 /* Bytes of an element of C; 0: two share a byte. */
@@ -114,6 +116,7 @@ bool out_by_columns(const out_kind *output);
 typedef struct out_fields {
     int out, scale, bias, sum, act, b_scale, c_scale, zero, residual;
     bool pairs; /* C may have elements of 4 bits */
+    int beta;
 } out_fields;
 
 void out_check(const out_kind *output, const out_fields *fields, const mc_arch *arch,
@@ -144,6 +147,7 @@ enum {
    by. A term that the output does not want is none. */
 typedef struct out_terms {
     mc_reg scale, b_scale, bias, residual;
+    mc_reg beta;           /* the residual's factor */
     const activation *act; /* NULL: none */
     mc_reg by;
 } out_terms;
@@ -228,6 +232,8 @@ typedef struct out_residual {
     mc_reg at, word[OUT_MAX_RUN];
     mc_reg row, col, last, load_at; /* scratch */
     mc_reg real;                    /* scratch: an element in f32 */
+    /* Its factor, the factor's bits without the sign, and whether a load is wanted; none without a beta */
+    mc_reg beta, beta_bits, wanted;
 } out_residual;
 
 /* Where C lies and who writes it. The caller sets the first part. */
@@ -275,7 +281,8 @@ typedef struct out_run {
 
 /* Loads COUNT neighbouring elements of the residual's row, from column COL + OFFSET on, as the FIRST and on.
    out_residual_address has been given COL. Nothing is guarded, since guarded loads make ptxas spill: for what
-   is not stored some other element is read. So the residual must not be C. */
+   is not stored some other element is read. So the residual must not be C. With a beta loads are guarded:
+   what is not stored is not read, and nothing where beta is 0. */
 void out_load_residual(out_writer *w, int first, mc_reg col, int offset, int count);
 
 /* The terms of an element, by which of the loaded factors are its row's and its column's; all but the

@@ -64,6 +64,10 @@ void out_check(const out_kind *output, const out_fields *fields, const mc_arch *
     if (output->zero && !integer)
         complain(complaints, fields->zero, "out = \"%s\" has no zero point: that goes with s8, u8, s4 and u4",
                  name);
+    if (output->beta && output->residual == OUT_NO_ADDEND)
+        complain(complaints, fields->beta,
+                 "is the residual's factor, and there is none: residual = \"f16\", "
+                 "\"bf16\" or \"f32\"");
     if (output->element == OUT_S64 && !output->exact)
         complain(complaints, fields->sum, "out = \"s64\" wants \"exact\"");
     if (output->element == OUT_S32 && output->exact) {
@@ -95,7 +99,7 @@ static void describe_scaled(const out_kind *output, char text[OUT_TEXT]) {
 /* What is added to that. */
 static void describe_added(const out_kind *output, char text[OUT_TEXT]) {
     describe_scaled(output, text);
-    if (output->residual != OUT_NO_ADDEND) append(text, " + residual");
+    if (output->residual != OUT_NO_ADDEND) append(text, output->beta ? " + beta * residual" : " + residual");
 }
 
 /* An activation is a function of its name, and relu the greater of its argument and 0. */
@@ -143,12 +147,15 @@ void out_add_factors(const out_kind *output, mc_contract *c) {
                                          [OUT_PER_COLUMN] = "f32[n]: bias of each column of C"};
     static const char *const b_scales[] = {[OUT_PER_COLUMN] = "f32[n]: scale of each column of B"};
     static const char *const c_scales[] = {[OUT_PER_TENSOR] = "scale of C's elements"};
+    static const char *const betas[] = {
+        [OUT_PER_TENSOR] = "factor of the residual, which may be C itself; where it is 0 none is read"};
     static const char *const zeros[] = {[OUT_PER_TENSOR] = "C's zero point: the nearest integer of its type"};
     add_factor(c, "scale", output->scale, scales);
     add_factor(c, "bias", output->bias, biases);
     add_factor(c, "b_scale", output->b_scale ? OUT_PER_COLUMN : OUT_PER_NONE, b_scales);
     add_factor(c, "c_scale", output->c_scale ? OUT_PER_TENSOR : OUT_PER_NONE, c_scales);
     add_factor(c, "zero", output->zero ? OUT_PER_TENSOR : OUT_PER_NONE, zeros);
+    add_factor(c, "beta", output->beta ? OUT_PER_TENSOR : OUT_PER_NONE, betas);
 }
 
 #define RESIDUAL(type)                                                                                       \

@@ -105,7 +105,8 @@ void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms term
     if (output->bias == OUT_PER_NONE && scale.id) EMIT(b, mul_f32, real, real, scale);
     else if (output->bias != OUT_PER_NONE && scale.id) EMIT(b, fma_f32, real, real, scale, terms.bias);
     else if (output->bias != OUT_PER_NONE) EMIT(b, add_f32, real, real, terms.bias);
-    if (terms.residual.id) EMIT(b, add_f32, real, real, terms.residual);
+    if (terms.beta.id) EMIT(b, fma_f32, real, terms.residual, terms.beta, real);
+    else if (terms.residual.id) EMIT(b, add_f32, real, real, terms.residual);
     if (terms.act != NULL) activation_emit(terms.act, b, real);
     if (terms.by.id) EMIT(b, mul_f32, real, real, terms.by);
 }

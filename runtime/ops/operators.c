@@ -166,6 +166,7 @@ mc_output operator_output(const plan_problem *problem) {
                        .b_scale = problem->b_scale,
                        .c_scale = problem->c_scale,
                        .zero = problem->zero,
+                       .beta = problem->beta,
                        .activation = problem->activation,
                        .exact = problem->exact,
                        .masked = problem->mask_values};

@@ -43,6 +43,7 @@ mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag
     if (status == MC_OK) status = per_of(kernel, "bias", &output->bias, diag);
     if (status == MC_OK) status = per_of(kernel, "c_scale", &output->c_scale, diag);
     if (status == MC_OK) status = per_of(kernel, "zero", &output->zero, diag);
+    if (status == MC_OK) status = per_of(kernel, "beta", &output->beta, diag);
     if (status == MC_OK) status = name_of(kernel, "act", activation_names, &activation, diag);
     if (status != MC_OK) return status;
     output->activation = (mc_activation)activation;
@@ -106,7 +107,8 @@ mc_factors output_factors_at(const mc_output *o, const mc_factors *all, int64_t 
                         .b_scale = factor(o->b_scale, all->b_scale, i, j),
                         .bias = factor(o->bias, all->bias, i, j),
                         .c_scale = factor(o->c_scale, all->c_scale, i, j),
-                        .zero = factor(o->zero, all->zero, i, j)};
+                        .zero = factor(o->zero, all->zero, i, j),
+                        .beta = factor(o->beta, all->beta, i, j)};
 }
 
 /* The integer nearest to VALUE, 0 for a NaN, cut off at TYPE's ends less POINT. */
@@ -133,6 +135,12 @@ int64_t output_element(mc_type type, float real, const float *zero) {
     return nearest_within(type, real, point) + point;
 }
 
+/* With a factor an fma, and what its factor is 0 for is not looked at. */
+static float add_residual(float real, float residual, const float *beta) {
+    if (beta == NULL) return real + residual;
+    return fmaf(*beta == 0 ? 0 : residual, *beta, real);
+}
+
 /* Multiplications that round, the last one an fma if there is a bias; then the residual. */
 float output_scaled(const mc_output *o, mc_type type, int64_t sum, mc_factors f, const float *residual) {
     float real = arithmetic_of(type)->real_of_sum(sum, o->exact);
@@ -143,7 +151,7 @@ float output_scaled(const mc_output *o, mc_type type, int64_t sum, mc_factors f,
     }
     if (scale) real = f.bias ? fmaf(real, *scale, *f.bias) : real * *scale;
     else if (f.bias) real += *f.bias;
-    return residual ? real + *residual : real;
+    return residual ? add_residual(real, *residual, f.beta) : real;
 }
 
 /* The whole way to what is rounded to C. */

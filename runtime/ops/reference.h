@@ -134,6 +134,7 @@ typedef struct mc_output {
     mc_per scale, bias;   /* what there is one for; none for s32 and s64 */
     mc_per b_scale;       /* none or column: a second scale, before the bias */
     mc_per c_scale, zero; /* none or tensor, of s8, u8, s4 and u4: C's own scale and zero point */
+    mc_per beta;          /* none or tensor: the residual's factor */
     mc_activation activation; /* of what scale and bias give; none for s32 and s64 */
     /* made of the sums themselves, as s64 always is; else of the sums modulo 2^32 */
     bool exact;
@@ -143,9 +144,9 @@ typedef struct mc_output {
 } mc_output;
 
 /* Scales, biases and zero points, mc_per_count of each; NULL: none. And a matrix of C's shape, of reals, that
-   is added before the activation; NULL, or without data: none. */
+   is added before the activation, times beta; NULL, or without data: none. */
 typedef struct mc_factors {
-    const float *scale, *b_scale, *bias, *c_scale, *zero;
+    const float *scale, *b_scale, *bias, *c_scale, *zero, *beta;
     const mc_dense *residual;
 } mc_factors;
 

@@ -50,7 +50,7 @@ double record_distance(const plan_problem *a, const plan_problem *b) {
 }
 
 /* Fields that a problem decides, but names only where they are not as usual. */
-static const char unnamed[] = "act= b_scale= c_scale= residual=";
+static const char unnamed[] = "act= b_scale= c_scale= residual= beta=";
 
 mc_kernel *record_kernel_for(const record *r, size_t i, const plan_problem *problem) {
     problem_settings settings;

@@ -118,6 +118,8 @@ static const struct {
     AT(mc_plan_config, block_scales, 272),
     AT(mc_plan_config, a_blocks_major, 276),
     AT(mc_plan_config, span, 280),
+    AT(mc_plan_config, also_unused, 284),
+    AT(mc_plan_config, beta, 288),
     AT(mc_plan_info, size, 0),
     AT(mc_plan_info, origin, 8),
     AT(mc_plan_info, microseconds, 16),

@@ -686,6 +686,10 @@ floats_list() {
             one_of $turn "$arch" --set vec=16 --set c_major=column $(real $turn "$arch")
         done
         echo "$arch 4 $name-f32 --set vec=16 --set c_major=column --set out=f32"
+        grep -qE '"(tma|async)"' "$spec" && continue # these have no beta
+        for vec in 16 8 1; do
+            echo "$arch $vec $name-beta$vec --set vec=$vec --set residual=f16 --set beta=tensor"
+        done
     done
 }
 
@@ -718,6 +722,9 @@ panels_list() {
             echo "$arch $i plain"
             # shellcheck disable=SC2046
             echo "$arch $i real $(real $turn "$arch")"
+        done
+        for ((i = 0; i < 4; i++)); do
+            echo "$arch $((i * 19 % count)) beta$i --set out=f$((16 << i % 2)) --set residual=f$((16 << i / 2)) --set beta=tensor"
         done
         grep -q tf32 "$spec" && continue
         for lhs in "${pairs[@]}"; do

@@ -218,6 +218,13 @@ for panel in 8 16; do
 done
 expect 2 'tile_n: panel = 16 leaves no registers for 256 columns: 128' panels --set panel=16 --set lhs=s8 --set rhs=s4 --set tile_n=256 --set warps=2
 
+# -- A residual's factor ------------------------------------------------------------------------------------------------
+beta() { "$mcgen" --arch sm_90 --set beta=tensor "$@"; }
+expect 2 'beta: is the residual'"'"'s factor, and there is none' beta "${spec%/*}/spmm_f16.lua"
+expect 2 'beta: goes with a row-major C: c_major = "row"' beta --set residual=f16 --set c_major=column "${spec%/*}/spmm_f16.lua"
+expect 2 'beta: staging = "tma" adds a residual as it is: leave it out' beta --set residual=f16 "${spec%/*}/spmm_f16_tiled.lua"
+expect 0 'C = f16(sum + beta * residual)' beta --set residual=f16 --describe "${spec%/*}/spmm_f16.lua"
+
 # -- Vectors of 16 rows ------------------------------------------------------------------------------------------------
 tall() { "$mcgen" --arch sm_80 --set vec=16 "$@" "$spec"; }
 expect 2 "stacking: vec = 16 fills the mma's 16 rows: there is nothing to stack" tall --set stacking=on

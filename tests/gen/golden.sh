@@ -60,6 +60,7 @@ golden gelu_tanh --set out=bf16 --set scale=row --set bias=column --set act=gelu
 golden pairs --set out=s4 --set scale=row --set bias=column --set zero=tensor --set split=2 --set tile_n=64
 golden residual --set out=f16 --set scale=row --set act=gelu --set residual=f16 --set split=1
 golden residual_shared --set out=s8 --set scale=row --set c_scale=tensor --set residual=f32 --set ldr=256 --set split=4 --set n=252 --set ldb=256 --set ldc=256
+golden beta --set out=f16 --set scale=row --set residual=f16 --set beta=tensor --set split=1
 golden columns --set c_major=column --set out=f16 --set scale=row --set residual=f16 --set split=1
 golden columns_shared --set c_major=column --set out=s8 --set scale=column --set split=4 --set n=250 --set m=512 --set ldc=512
 golden paper --set order=paper --set split=1 --set warps=2 --set out=f16 --set scale=column --set bias=row

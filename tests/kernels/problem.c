@@ -33,6 +33,7 @@ static mc_status make_factors(problem *p, mc_diag *diag) {
     fill("b_scale", p->b_scale, count, p->spec->values, 5);
     fill("c_scale", &p->c_scale, 1, p->spec->values, 6);
     fill("zero", &p->zero, 1, p->spec->values, 7);
+    fill("beta", &p->beta, 1, p->spec->values, 9);
     for (int64_t i = 0; i < count; i++) p->scale[i] = ldexpf(p->scale[i], exponent);
     return MC_OK;
 }

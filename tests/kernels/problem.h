@@ -44,7 +44,7 @@ typedef struct problem {
     mc_dense stored_residual;      /* column-major, where the kernel wants it so */
     mc_dense bounds;               /* of floats: how far a kernel's sums may be from these */
     float *scale, *bias, *b_scale; /* as many as the larger of m and n */
-    float c_scale, zero;
+    float c_scale, zero, beta;
     int64_t ldc;
 } problem;
 

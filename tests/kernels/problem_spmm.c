@@ -80,6 +80,7 @@ static mc_status run(const problem *p, mc_device *device, const mc_kernel *kerne
                                 .bias = output.bias ? p->bias : NULL,
                                 .c_scale = output.c_scale ? &p->c_scale : NULL,
                                 .zero = output.zero ? &p->zero : NULL,
+                                .beta = output.beta ? &p->beta : NULL,
                                 .residual = residual};
     mc_spmm spmm = {&p->a,
                     &p->b,
@@ -92,7 +93,8 @@ static mc_status run(const problem *p, mc_device *device, const mc_kernel *kerne
                     factors.c_scale,
                     factors.zero,
                     residual != NULL && p->kind.c_columns ? &p->stored_residual : residual,
-                    p->spec->residual_offset};
+                    p->spec->residual_offset,
+                    factors.beta};
     if (status == MC_OK) status = problem_spmm_want(p, &output, &factors, &want, diag);
     if (status == MC_OK) status = turn_result(p, &want, diag);
     reference_result bytes = want; /* a zero fills up the last byte of a row */

@@ -56,6 +56,7 @@ enum {
     F_PANEL_ROWS,
     F_BLOCK_COLS,
     F_WAVES,
+    F_BETA,
 };
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STANDARD_SHARE = 2 };

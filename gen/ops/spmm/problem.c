@@ -17,11 +17,12 @@ static out_kind output_of(const int64_t *point) {
                       .b_scale = point[F_B_SCALE] != 0,
                       .c_scale = point[F_C_SCALE] != 0,
                       .zero = point[F_ZERO] != 0,
-                      .residual = (out_addend)point[F_RESIDUAL]};
+                      .residual = (out_addend)point[F_RESIDUAL],
+                      .beta = point[F_BETA] != 0};
 }
 
-static const out_fields output_fields = {F_OUT,     F_SCALE,   F_BIAS, F_SUM,      F_ACT,
-                                         F_B_SCALE, F_C_SCALE, F_ZERO, F_RESIDUAL, true};
+static const out_fields output_fields = {F_OUT,     F_SCALE, F_BIAS,     F_SUM, F_ACT, F_B_SCALE,
+                                         F_C_SCALE, F_ZERO,  F_RESIDUAL, true,  F_BETA};
 
 /* LD, the value of FIELD, is that of C or of the residual. */
 static void check_c_rows(const spmm_plan *plan, int field, int64_t ld, mc_complaints *complaints) {

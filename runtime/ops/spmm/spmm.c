@@ -4,7 +4,7 @@
 
 extern const mc_operator operator_spmm;
 
-enum { VALUES, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C };
+enum { VALUES, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, BETA, C };
 
 static const operand_row operands[] = {
     [VALUES] = {.name = "values",
@@ -49,6 +49,7 @@ static const operand_row operands[] = {
                   .major = MEMBER_c_major,
                   .only_if = MEMBER_residual,
                   .stride = MEMBER_r_stride},
+    [BETA] = {.name = "beta", .kind = OPERAND_FACTOR, .per = MEMBER_beta, .fill = mc_bias_fill},
     [C] = {.name = "c",
            .kind = OPERAND_DENSE,
            .out = true,
@@ -77,6 +78,16 @@ static mc_status check_majors(const plan_problem *p, mc_diag *diag) {
     return MC_OK;
 }
 
+/* The residual's factor. */
+static mc_status check_beta(const plan_problem *p, mc_diag *diag) {
+    if (p->beta == MC_PER_NONE) return MC_OK;
+    if (p->beta != MC_PER_TENSOR) return mc_fail(diag, MC_USAGE, "beta must be MC_PER_NONE or MC_PER_TENSOR");
+    if (p->residual == MC_RESIDUAL_NONE)
+        return mc_fail(diag, MC_USAGE, "beta is set, which goes with residual");
+    return p->c_major == MC_MAJOR_ROW ? MC_OK
+                                      : mc_fail(diag, MC_CANNOT, "beta wants a c by rows: MC_MAJOR_ROW");
+}
+
 /* What kernels take as another one wrote it. */
 static mc_status check_given(const plan_problem *p, mc_diag *diag) {
     int bits = mc_type_bits(p->lhs);
@@ -96,6 +107,7 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
     const output_types types = {.s64 = true, .bytes = true, .pairs = true};
     if (status == MC_OK) status = check_product_output(&operator_spmm, problem, types, diag);
     if (status == MC_OK) status = check_product_factors(problem, diag);
+    if (status == MC_OK) status = check_beta(problem, diag);
     return status == MC_OK ? check_majors(problem, diag) : status;
 }
 
@@ -114,6 +126,7 @@ static mc_factors factors_of(const host_operands *o, const mc_dense *added) {
                         .bias = o->factors[BIAS],
                         .c_scale = o->factors[C_SCALE],
                         .zero = o->factors[ZERO],
+                        .beta = o->factors[BETA],
                         .residual = added};
 }
 
@@ -180,7 +193,7 @@ const mc_operator operator_spmm = {
                HAS(exact) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(ldb) |
                HAS(ldc) | HAS(batch) | HAS(b_stride) | HAS(c_stride) | HAS(values_stride) |
                HAS(given_values) | HAS(b_scale) | HAS(c_scale) | HAS(zero) | HAS(residual) | HAS(ldr) |
-               HAS(r_stride) | HAS(c_major) | HAS(b_major),
+               HAS(r_stride) | HAS(c_major) | HAS(b_major) | HAS(beta),
     .matrix = {true, "A", "MATRIX", MEMBER_lhs, MEMBER_m, MEMBER_k, NO_MEMBER},
     .dense = {"gemm", "a", .turned = "b"},
     .size = MEMBER_n,
@@ -189,7 +202,7 @@ const mc_operator operator_spmm = {
     .estimates = true,
     .gradients = gradients,
     .gradient_count = sizeof gradients / sizeof *gradients,
-    .plain = HAS(scale) | HAS(b_scale) | HAS(c_scale) | HAS(zero) | HAS(activation) | HAS(exact),
+    .plain = HAS(scale) | HAS(b_scale) | HAS(c_scale) | HAS(zero) | HAS(activation) | HAS(exact) | HAS(beta),
     .check = check,
     .sums = sums,
     .bounds = bounds,

@@ -61,6 +61,8 @@ void spmm_gather_check(const int64_t *point, const gather_plan *plan, mc_complai
     if (!base->panels && point[F_SHARE] != STANDARD_SHARE)
         complain(complaints, F_SHARE, "there are no panels: leave it out");
     if (!base->panels && plan->nonzeros) complain(complaints, F_VALUES, "there are no panels: leave it out");
+    if (base->output.beta && base->c_columns)
+        complain(complaints, F_BETA, "goes with a row-major C: c_major = \"row\"");
     if (!plan->padding && !plan->shared)
         complain(complaints, F_PADDING, "staging = \"%s\" has no rows to pad: only shared has",
                  base->staging_name);
