@@ -7,7 +7,7 @@
 #include "text/text.h"
 
 enum {
-    MC_MAX_FIELDS = 48, /* fields of a family, at most */
+    MC_MAX_FIELDS = 64, /* fields of a family, at most */
     MC_MAX_CANDIDATES = 32,
     MC_MAX_NAME = 48,
 };

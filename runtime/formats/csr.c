@@ -23,6 +23,7 @@ typedef struct dealing {
     const mc_vsparse *a;
     int32_t *items; /* NULL: they are counted alone */
     int64_t count;  /* of items, so far */
+    int64_t pieces; /* thread blocks that share a row with others */
 } dealing;
 
 static int64_t length_of(const mc_vsparse *a, int64_t row) { return a->row_ptr[row + 1] - a->row_ptr[row]; }
@@ -69,6 +70,7 @@ static void put_other_rows(dealing *d) {
 static void deal(dealing *d) {
     d->count = 0;
     put_long_rows(d, d->form->warps, true);
+    d->pieces = d->count / d->form->warps;
     for (int parts = d->form->warps; parts >= 1; parts /= 2) put_long_rows(d, parts, false);
     put_other_rows(d);
     while (d->count % d->form->warps != 0) put_item(d, 0, 0, 0, 0);
@@ -81,6 +83,7 @@ static mc_status add_items(const mc_vsparse *a, const mc_csr_form *form, mc_pack
     deal(&d);
     mc_status status = packed_add(packed, "items", MC_S32, mcrt_product(d.count, PANEL_ITEM_WORDS), diag);
     if (status != MC_OK) return status;
+    packed->pieces = d.pieces;
     d.items = mc_packed_find(packed, "items")->data;
     deal(&d);
     return MC_OK;

@@ -18,7 +18,7 @@ typedef struct mc_packed_array {
 typedef struct mc_packed {
     mc_packed_array arrays[MC_MAX_ARRAYS];
     size_t array_count;
-    int64_t pieces; /* of panels: thread blocks that share a panel with others, and want a workspace */
+    int64_t pieces; /* thread blocks that share a panel, or a long row, and want a workspace */
 } mc_packed;
 
 MC_API void mc_packed_free(mc_packed *packed);
