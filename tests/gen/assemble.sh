@@ -747,6 +747,7 @@ csr_list() {
             for type in f16 bf16; do # whose loads have more elements
                 [ $((turn % 4)) != 0 ] || echo "$arch $((i % 20)) $i$type --set lhs=$type --set rhs=$type"
             done
+            [ $((turn % 9)) != 0 ] || echo "$arch $i beta --set residual=f32 --set beta=tensor"
             [ $((turn % 7)) != 0 ] || echo "$arch $((i / 2 * 2 % (count / 2))) undealt --set deal=false --set share=2"
         done
     done
