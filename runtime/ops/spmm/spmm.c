@@ -189,6 +189,7 @@ const mc_operator operator_spmm = {
     .name = "spmm",
     .title = "SpMM",
     .spec = "tile_n = {128, 64, 32}\n",
+    .other_spec = "staging = \"csr\"\ntile_n = 32\n", /* f32 */
     .members = HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(scale) | HAS(bias) | HAS(activation) |
                HAS(exact) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(ldb) |
                HAS(ldc) | HAS(batch) | HAS(b_stride) | HAS(c_stride) | HAS(values_stride) |
