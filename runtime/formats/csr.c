@@ -163,18 +163,8 @@ static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *
 static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed,
                              mc_diag *diag) {
     mc_packed made;
-    const mc_packed_array *to = NULL;
     mc_status status = pack(kernel, a, &made, diag);
-    if (status != MC_OK) return status;
-    const mc_packed_array *from = mc_packed_find(&made, "values");
-    mc_packed pattern = made;
-    pattern.array_count--;
-    status = packed_check_same(packed, &pattern, "this matrix", diag);
-    if (status == MC_OK) status = packed_get(packed, from->name, from->type, from->count, &to, diag);
-    if (status == MC_OK && from->count > 0)
-        memcpy(to->data, from->data, (size_t)mc_type_size(from->type, from->count));
-    mc_packed_free(&made);
-    return status;
+    return status == MC_OK ? packed_take_values(packed, &made, diag) : status;
 }
 
 /* Values lie as they do in the matrix. */

@@ -159,17 +159,8 @@ mc_status mc_panels_pack(const mc_vsparse *a, const mc_panels *form, mc_packed *
 mc_status mc_panels_pack_values(const mc_vsparse *a, const mc_panels *form, mc_packed *packed,
                                 mc_diag *diag) {
     mc_packed made;
-    const mc_packed_array *values = NULL;
     mc_status status = mc_panels_pack(a, form, &made, diag);
-    if (status != MC_OK) return status;
-    mc_packed_array *from = &made.arrays[made.array_count - 1];
-    mc_packed pattern = made;
-    pattern.array_count--;
-    status = packed_check_same(packed, &pattern, "this matrix", diag);
-    if (status == MC_OK) status = packed_get(packed, from->name, from->type, from->count, &values, diag);
-    if (status == MC_OK) memcpy(values->data, from->data, (size_t)mc_type_size(from->type, from->count));
-    mc_packed_free(&made);
-    return status;
+    return status == MC_OK ? packed_take_values(packed, &made, diag) : status;
 }
 
 /* -- Slots -------------------------------------------------------------------------------------------- */

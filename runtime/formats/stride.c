@@ -77,6 +77,18 @@ mc_status packed_check_same(const mc_packed *packed, const mc_packed *want, cons
     return MC_OK;
 }
 
+mc_status packed_take_values(mc_packed *packed, mc_packed *made, mc_diag *diag) {
+    const mc_packed_array *from = &made->arrays[made->array_count - 1], *to = NULL;
+    mc_packed pattern = *made;
+    pattern.array_count--;
+    mc_status status = packed_check_same(packed, &pattern, "this matrix", diag);
+    if (status == MC_OK) status = packed_get(packed, from->name, from->type, from->count, &to, diag);
+    if (status == MC_OK && from->count > 0)
+        memcpy(to->data, from->data, (size_t)mc_type_size(from->type, from->count));
+    mc_packed_free(made);
+    return status;
+}
+
 mc_status packed_check_shape(int vec, int64_t rows, int64_t cols, mc_diag *diag) {
     const int64_t most_rows = (int64_t)INT32_MAX * MC_MAX_VEC;
     if (vec < 1 || vec > MC_MAX_VEC)

@@ -51,6 +51,9 @@ mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, in
 
 /* MC_FORMAT where PACKED has not the arrays of WANT, all of s32, which WHAT ("this mask") gives. */
 mc_status packed_check_same(const mc_packed *packed, const mc_packed *want, const char *what, mc_diag *diag);
+/* Takes the values of MADE, its last array, whose others are PACKED's, too; frees MADE. MC_FORMAT where these
+   are not; PACKED is as before then. */
+mc_status packed_take_values(mc_packed *packed, mc_packed *made, mc_diag *diag);
 /* MC_USAGE where arrays that are to become a matrix cannot be of one of ROWS x COLS, with vectors of VEC
    rows, MOST_VEC at most. */
 mc_status packed_check_shape(int vec, int64_t rows, int64_t cols, mc_diag *diag);

@@ -26,29 +26,14 @@ static mc_csr_form form_of(const mc_kernel *kernel, mc_type type) {
 
 /* -- Items --------------------------------------------------------------------------------------------- */
 
-static unsigned part_of(const int32_t *item, int shift, int bits) {
-    return (unsigned)item[3] >> shift & ((1u << bits) - 1);
-}
-
-/* Where one warp of a thread block shares a row all of them know, since they meet at its barrier. */
-static void check_block(const int32_t *item, int warps) {
-    int sharing = 0, knowing = 0;
-    for (int w = 0; w < warps; w++, item += PANEL_ITEM_WORDS) {
-        sharing += (item[3] & ((1 << PANEL_SHARES_SHIFT) - 1)) != 0;
-        knowing += (item[3] >> PANEL_SHARES_SHIFT & 1) != 0;
-    }
-    CHECK(knowing == (sharing > 0 ? warps : 0), "%d warps share a row, %d of %d know", sharing, knowing,
-          warps);
-}
-
 /* Returns whether the item, of number I, finishes the row. */
 static bool check_long(session *s, const mc_vsparse *a, const mc_csr_form *form, const int32_t *item,
                        int64_t i) {
     const int64_t first = a->row_ptr[item[0]], end = a->row_ptr[item[0] + 1];
-    const unsigned part = part_of(item, 0, PANEL_PART_BITS),
-                   parts = part_of(item, PANEL_PARTS_SHIFT, PANEL_PARTS_BITS) + 1,
-                   piece = part_of(item, PANEL_PIECE_SHIFT, PANEL_PIECE_BITS),
-                   pieces = part_of(item, PANEL_PIECES_SHIFT, PANEL_PIECE_BITS) + 1;
+    const unsigned part = item_bits(item, 0, PANEL_PART_BITS),
+                   parts = item_bits(item, PANEL_PARTS_SHIFT, PANEL_PARTS_BITS) + 1,
+                   piece = item_bits(item, PANEL_PIECE_SHIFT, PANEL_PIECE_BITS),
+                   pieces = item_bits(item, PANEL_PIECES_SHIFT, PANEL_PIECE_BITS) + 1;
     const bool begins = part == 0 && piece == 0, ends = part == parts - 1 && piece == pieces - 1;
     CHECK(csr_is_long(form, end - first), "row %d is not long", item[0]);
     CHECK(begins ? item[1] == first : item[-4] == item[0] && item[-2] == item[1],
@@ -70,7 +55,7 @@ static void check_items(session *s, const mc_vsparse *a, const mc_csr_form *form
     CHECK((items != NULL) == (form->share > 0) && count % form->warps == 0, "%d items", (int)count);
     for (int64_t i = 0; i < count; i++) {
         const int32_t *item = (const int32_t *)items->data + i * PANEL_ITEM_WORDS;
-        if (i % form->warps == 0) check_block(item, form->warps);
+        if (i % form->warps == 0) check_knowing(item, form->warps);
         if (item[3] < 0) {
             taken[item[0]] += check_long(s, a, form, item, i);
             continue;

@@ -20,21 +20,6 @@ typedef struct session {
 
 /* -- Items --------------------------------------------------------------------------------------------- */
 
-static unsigned part_of(const int32_t *item, int shift, int bits) {
-    return (unsigned)item[3] >> shift & ((1u << bits) - 1);
-}
-
-/* Where one warp of a thread block shares a panel all of them know, since they meet at its barrier. */
-static void check_block(const int32_t *item, int warps) {
-    int sharing = 0, knowing = 0;
-    for (int w = 0; w < warps; w++, item += PANEL_ITEM_WORDS) {
-        sharing += (item[3] & ((1 << PANEL_SHARES_SHIFT) - 1)) != 0;
-        knowing += (item[3] >> PANEL_SHARES_SHIFT & 1) != 0;
-    }
-    CHECK(knowing == (sharing > 0 ? warps : 0), "%d warps share a panel, %d of %d know", sharing, knowing,
-          warps);
-}
-
 /* Each stride of each panel is one warp's; parts and pieces of a panel follow each other, inside of thread
    blocks, and have no more strides than they should. */
 static void check_items(session *s, const mc_vsparse *a, const mc_panels *form) {
@@ -48,10 +33,10 @@ static void check_items(session *s, const mc_vsparse *a, const mc_panels *form) 
     CHECK(count % form->warps == 0, "%d items", (int)count);
     for (int64_t i = 0; i < count; i++) {
         const int32_t *item = (const int32_t *)items->data + i * PANEL_ITEM_WORDS;
-        unsigned part = part_of(item, 0, PANEL_PART_BITS),
-                 piece = part_of(item, PANEL_PIECE_SHIFT, PANEL_PIECE_BITS),
-                 parts = part_of(item, PANEL_PARTS_SHIFT, PANEL_PARTS_BITS) + 1,
-                 pieces = part_of(item, PANEL_PIECES_SHIFT, PANEL_PIECE_BITS) + 1;
+        unsigned part = item_bits(item, 0, PANEL_PART_BITS),
+                 piece = item_bits(item, PANEL_PIECE_SHIFT, PANEL_PIECE_BITS),
+                 parts = item_bits(item, PANEL_PARTS_SHIFT, PANEL_PARTS_BITS) + 1,
+                 pieces = item_bits(item, PANEL_PIECES_SHIFT, PANEL_PIECE_BITS) + 1;
         const int32_t *before = i > 0 ? item - PANEL_ITEM_WORDS : NULL;
         CHECK((part == 0 && piece == 0) || (before && before[0] == item[0] && before[2] == item[1]),
               "item %d does not follow the one before", (int)i);
@@ -60,7 +45,7 @@ static void check_items(session *s, const mc_vsparse *a, const mc_panels *form) 
               item[2] - item[1]);
         for (int32_t at = item[1]; at < item[2]; at++, strides++) taken[at]++;
         if (item[0] < panels && part == parts - 1 && piece == pieces - 1) finished++;
-        if (i % form->warps == 0) check_block(item, form->warps);
+        if (i % form->warps == 0) check_knowing(item, form->warps);
         s->pieces += pieces > 1;
     }
     CHECK(finished == panels && strides * 32 == cols->count, "%d panels, %d strides", (int)finished,

@@ -6,6 +6,7 @@
 #include "base/real.h"
 #include "matrix/random.h"
 #include "mcrt_internal.h"
+#include "parts/panels.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -74,6 +75,24 @@ static inline void make_operands(mc_diag *diag, size_t index, const mc_type type
     for (int64_t i = 0; i < a->vectors; i++) mc_vsparse_set_value(a, i, 0, number(types[0], &random));
     for (int64_t i = 0; i < csr.cols * n; i++) mc_dense_set(b, i / n, i % n, number(types[1], &random));
     mc_csr_free(&csr);
+}
+
+/* -- Items of packed panels and rows ---------------------------------------------------------------------- */
+
+/* What stands in BITS bits of an item's last word, from SHIFT on. */
+static inline unsigned item_bits(const int32_t *item, int shift, int bits) {
+    return (unsigned)item[3] >> shift & ((1u << bits) - 1);
+}
+
+/* Where one warp of a thread block shares a panel or a row all of them know, since they meet at its barrier. */
+static inline void check_knowing(const int32_t *item, int warps) {
+    int sharing = 0, knowing = 0;
+    for (int w = 0; w < warps; w++, item += PANEL_ITEM_WORDS) {
+        sharing += (item[3] & ((1 << PANEL_SHARES_SHIFT) - 1)) != 0;
+        knowing += (item[3] >> PANEL_SHARES_SHIFT & 1) != 0;
+    }
+    CHECK(knowing == (sharing > 0 ? warps : 0), "%d warps share something, %d of %d know", sharing, knowing,
+          warps);
 }
 
 enum { SPARSE_CASES = sizeof sparse_cases / sizeof *sparse_cases };

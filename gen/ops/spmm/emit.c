@@ -14,6 +14,15 @@ void spmm_emit_tile_column(spmm_emitter *e) {
     e->tile_col = mul_s32(e->b, "tile_col", tile, I(e->plan->tile_n));
 }
 
+void spmm_emit_shapes(spmm_emitter *e) {
+    mc_builder *b = e->b;
+    const spmm_plan *plan = e->plan;
+    e->m = load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
+    e->n = load_shape(b, "n", plan->n == MC_OPEN);
+    e->ldb = load_shape(b, "ldb", plan->ldb == MC_OPEN);
+    e->ldc = load_shape(b, "ldc", plan->ldc == MC_OPEN);
+}
+
 /* Lane 4 g + t has sums of rows 2 t and 2 t + 1 (of one row, of row 0 where t is 0), in the paper's order of
    row g. */
 void spmm_emit_sum_guards(spmm_emitter *e, bool share_sums) {

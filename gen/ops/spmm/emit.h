@@ -23,6 +23,8 @@ typedef struct spmm_emitter {
 /* Set place and part; and tile_col. */
 void spmm_emit_lane(spmm_emitter *e);
 void spmm_emit_tile_column(spmm_emitter *e);
+/* Loads the shapes that are parameters. */
+void spmm_emit_shapes(spmm_emitter *e);
 /* Sets has_sums and stores, once in_rows is known. Where all lanes SHARE_SUMS in the end, none stores its
    own. */
 void spmm_emit_sum_guards(spmm_emitter *e, bool share_sums);

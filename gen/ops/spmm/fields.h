@@ -61,7 +61,14 @@ enum {
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STANDARD_SHARE = 2 };
 typedef enum spmm_stacking { STACKING_AUTO, STACKING_OFF, STACKING_ON } spmm_stacking;
-typedef enum spmm_staging { SPMM_DIRECT, SPMM_TMA, SPMM_ASYNC, SPMM_SHARED, SPMM_CSR, SPMM_HRPB } spmm_staging;
+typedef enum spmm_staging {
+    SPMM_DIRECT,
+    SPMM_TMA,
+    SPMM_ASYNC,
+    SPMM_SHARED,
+    SPMM_CSR,
+    SPMM_HRPB
+} spmm_staging;
 
 /* Rows of A that a warp multiplies together: those of a nonzero vector, or of a panel. */
 static inline int spmm_rows_of(const int64_t *point) {

@@ -2,8 +2,8 @@
 #include "ops/spmm/problem.h"
 #include <stdio.h>
 
-static const char *const stagings[] = {"direct", "tma", "async", "shared",
-                                       "csr", "hrpb"}; /* in the order of spmm_staging */
+static const char *const stagings[] = {"direct", "tma", "async",
+                                       "shared", "csr", "hrpb"}; /* in the order of spmm_staging */
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
@@ -58,7 +58,7 @@ void spmm_check_ldb(const spmm_plan *base, mc_complaints *complaints) {
 
 /* Complains of a tile that is not 4 to 16 bytes of a row for each of 8 lanes. A row of the ring has as many
    bytes. */
-static void check_tile(const spmm_plan *plan, mc_complaints *complaints) {
+static void check_tile(spmm_plan *plan, mc_complaints *complaints) {
     int64_t bytes = spmm_b_bytes(plan, plan->tile_n);
     if (bytes < 32 || bytes > 128)
         complain(complaints, F_TILE_N, "rhs = \"%s\" wants %s: 32 to 128 bytes of a row of B", plan->math.rhs,
@@ -66,6 +66,7 @@ static void check_tile(const spmm_plan *plan, mc_complaints *complaints) {
                  : plan->math.b_bits == 8  ? "32, 64 or 128"
                  : plan->math.b_bits == 16 ? "32 or 64"
                                            : "32");
+    if (bytes < 32) plan->tile_n = 32 * 8 / plan->math.b_bits; /* what else is derived wants as many */
 }
 
 static void check_split(spmm_plan *plan, mc_complaints *complaints) {

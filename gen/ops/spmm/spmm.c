@@ -35,12 +35,9 @@ static const mc_field fields[] = {
 SCHEMA_FITS(fields, F_BETA);
 
 static const mc_solver *solver(const int64_t *point) {
-    static const mc_solver *const solvers[] = {[SPMM_DIRECT] = &spmm_gather,
-                                               [SPMM_SHARED] = &spmm_gather,
-                                               [SPMM_TMA] = &spmm_ring,
-                                               [SPMM_ASYNC] = &spmm_ring,
-                                               [SPMM_CSR] = &spmm_csr,
-                                               [SPMM_HRPB] = &spmm_hrpb};
+    static const mc_solver *const solvers[] = {
+        [SPMM_DIRECT] = &spmm_gather, [SPMM_SHARED] = &spmm_gather, [SPMM_TMA] = &spmm_ring,
+        [SPMM_ASYNC] = &spmm_ring,    [SPMM_CSR] = &spmm_csr,       [SPMM_HRPB] = &spmm_hrpb};
     return solvers[point[F_STAGING]];
 }
 

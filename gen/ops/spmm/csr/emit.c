@@ -6,15 +6,6 @@
 #include "parts/fragment.h"
 #include <stdio.h>
 
-static void load_shapes(spmm_emitter *at) {
-    mc_builder *b = at->b;
-    const spmm_plan *plan = at->plan;
-    at->m = load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
-    at->n = load_shape(b, "n", plan->n == MC_OPEN);
-    at->ldb = load_shape(b, "ldb", plan->ldb == MC_OPEN);
-    at->ldc = load_shape(b, "ldc", plan->ldc == MC_OPEN);
-}
-
 /* -- Which path --------------------------------------------------------------------------------------- */
 
 static void emit_choice(csr_emitter *e, mc_label edge) {
@@ -104,7 +95,7 @@ static void emit_kernel(csr_emitter *e) {
     mc_builder *b = e->b;
     const csr_plan *plan = e->plan;
     emit_launch_next(b, plan->base.overlap);
-    load_shapes(&e->at);
+    spmm_emit_shapes(&e->at);
     spmm_csr_emit_rows(e);
     e->col_idx = load_array(b, "col_idx"), e->values = load_array(b, "values");
     e->at.b_array = load_array(b, "b"), e->at.c_array = load_array(b, "c");

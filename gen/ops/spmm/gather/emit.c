@@ -33,15 +33,6 @@ static void emit_place(gather_emitter *e) {
     spmm_emit_tile_column(&e->at);
 }
 
-static void load_shapes(spmm_emitter *at) {
-    mc_builder *b = at->b;
-    const spmm_plan *plan = at->plan;
-    at->m = load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
-    at->n = load_shape(b, "n", plan->n == MC_OPEN);
-    at->ldb = load_shape(b, "ldb", plan->ldb == MC_OPEN);
-    at->ldc = load_shape(b, "ldc", plan->ldc == MC_OPEN);
-}
-
 /* -- Which path --------------------------------------------------------------------------------------- */
 
 /* Chooses the path. Every thread of the block chooses alike, so that no warp is split here. */
@@ -144,7 +135,7 @@ static void emit_kernel(gather_emitter *e) {
     const gather_plan *plan = e->plan;
     emit_launch_next(b, plan->base.overlap);
     emit_place(e);
-    load_shapes(&e->at);
+    spmm_emit_shapes(&e->at);
     if (plan->base.panels) spmm_gather_emit_item(e);
     else if (plan->heads) spmm_gather_emit_head(e);
     else spmm_gather_emit_strides(e);

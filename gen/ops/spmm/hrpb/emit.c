@@ -2,7 +2,7 @@
 #include "ops/spmm/hrpb/emit.h"
 #include "parts/panels.h"
 
-/* Registers that ptxas 13 takes besides, where a lane has many sums, and scales or biases of their columns. */
+/* Registers that ptxas 13 takes besides, where a lane has many sums, and scales or biases of columns. */
 enum { MANY_SUMS = 64, COLUMNS_SPARE = 32 };
 
 static const char *const words[] = {"panel", "first", "last", "sharing"};
