@@ -176,8 +176,8 @@ void mc_vsparse_clamp(mc_vsparse *a, int64_t most) {
         if (element_get(a->type, a->values, i) > most) element_set(a->type, a->values, i, most);
 }
 
-/* Masks have types that no side of a product has. */
-static const char *title_of(const mc_vsparse *a) { return element_rows[a->type].is_side ? "A" : "the mask"; }
+/* A matrix of f32 may be a mask. */
+static const char *title_of(const mc_vsparse *a) { return a->type == MC_F32 ? "the matrix" : "A"; }
 
 static mc_status check_real(const mc_vsparse *a, const mc_dense *dense, mc_diag *diag) {
     if (type_of_elements(dense->type) == type_of_elements(a->type)) return MC_OK;
@@ -210,7 +210,7 @@ static mc_status check_outside(const mc_vsparse *a, const mc_dense *dense, mc_di
             else if (value != 0)
                 return mc_fail(diag, MC_FORMAT,
                                "%s[%" PRId64 "][%" PRId64 "] is %.9g, but outside of the pattern",
-                               element_rows[a->type].is_side ? "A" : "mask", i, j, value);
+                               a->type == MC_F32 ? "matrix" : "A", i, j, value);
         }
     }
     return MC_OK;

@@ -143,8 +143,8 @@ for out in f16 bf16; do
         expect 0 'exact' sddmm m.smtx --k 40 --set out=$out --set scale=$scale --set mask=values --set order=srbcrs16
     done
 done
-expect 1 'mask[0][0] is 2, but outside of the pattern' masked --mask-values astray.npy
-expect 1 'values of the mask are f32, these are s8' masked --mask-values identity.npy
+expect 1 'matrix[0][0] is 2, but outside of the pattern' masked --mask-values astray.npy
+expect 1 'values of the matrix are f32, these are s8' masked --mask-values identity.npy
 expect 1 'values are 1 x 4, must be 4 x 4 (the matrix) or 3 x 2 (its nonzero vectors)' masked --mask-values scale.npy
 expect 1 '--mask-values: the kernel takes none' real --mask-values values.npy
 expect 1 'nowhere.npy: No such file' masked --mask-values nowhere.npy

@@ -197,9 +197,9 @@ static void test_take_reals(mc_diag *diag) {
           (long long)mc_vsparse_value(&mask, 0, 1));
     mc_dense_set(&matrix, 3, 0, HALF);
     expect_failure("outside", mc_vsparse_take(&mask, &matrix, diag), MC_FORMAT, diag,
-                   "mask[3][0] is 0.5, but outside of the pattern");
+                   "matrix[3][0] is 0.5, but outside of the pattern");
     expect_failure("halves", mc_vsparse_take(&mask, &other, diag), MC_FORMAT, diag,
-                   "values of the mask are f32, these are f16");
+                   "values of the matrix are f32, these are f16");
     mc_dense_free(&matrix);
     mc_dense_free(&other);
     mc_vsparse_free(&mask);
