@@ -14,11 +14,12 @@ typedef struct nvml {
 
 clock_reading clocks_read(int ordinal) {
     static const char *const names[] = {"libnvidia-ml.so.1", NULL};
-    static const library_entry entries[] = {{"nvmlInit_v2", offsetof(nvml, init)},
-                                            {"nvmlShutdown", offsetof(nvml, shutdown)},
-                                            {"nvmlDeviceGetHandleByIndex_v2", offsetof(nvml, device)},
-                                            {"nvmlDeviceGetClockInfo", offsetof(nvml, clock)},
-                                            {"nvmlSystemGetDriverVersion", offsetof(nvml, driver)}};
+    static const library_entry entries[] = {
+        {.symbol = "nvmlInit_v2", .offset = offsetof(nvml, init)},
+        {.symbol = "nvmlShutdown", .offset = offsetof(nvml, shutdown)},
+        {.symbol = "nvmlDeviceGetHandleByIndex_v2", .offset = offsetof(nvml, device)},
+        {.symbol = "nvmlDeviceGetClockInfo", .offset = offsetof(nvml, clock)},
+        {.symbol = "nvmlSystemGetDriverVersion", .offset = offsetof(nvml, driver)}};
     nvml api;
     clock_reading reading = {0, 0, ""};
     void *device;

@@ -5,7 +5,7 @@
 mc_status cublaslt_open(cublaslt *lt, mc_diag *diag) {
     static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so", NULL};
     static const library_entry entries[] = {
-#define X(result, name, parameters) {"cublasLt" #name, offsetof(cublaslt, name)},
+#define X(result, name, parameters) {.symbol = "cublasLt" #name, .offset = offsetof(cublaslt, name)},
         LT_LIST(X)
 #undef X
     };

@@ -1,4 +1,4 @@
-/* The part of cuSPARSE that the bench calls: the generic SpMM and SDDMM of version 12. Written as
+/* The part of cuSPARSE that the bench calls: the generic SpMM, SpMV and SDDMM of version 12. Written as
    cublaslt_api.h. */
 #ifndef BENCH_CUSPARSE_API_H
 #define BENCH_CUSPARSE_API_H
@@ -22,12 +22,25 @@ enum {                                       /* cusparseSpMMAlg_t */
        SP_ALG_BSR_1 = 14
 };
 
+enum { /* cusparseSpMVAlg_t */
+       SP_SPMV_COO_1 = 1,
+       SP_SPMV_CSR_1 = 2,
+       SP_SPMV_CSR_2 = 3,
+       SP_SPMV_COO_2 = 4,
+       SP_SPMV_BSR_1 = 6
+};
+
 enum { SP_SDDMM_DEFAULT = 0 }; /* cusparseSDDMMAlg_t */
 
 /* SpMM and SDDMM take the same: two of A, B and C are dense, the first or the last is sparse. */
 #define SP_PRODUCT_ARGUMENTS                                                                                 \
     void *handle, int op_a, int op_b, const void *alpha, void *a, void *b, const void *beta, void *c,        \
         int compute, int algorithm
+
+/* SpMV: a matrix by a vector, which cannot be transposed. */
+#define SP_VECTOR_ARGUMENTS                                                                                  \
+    void *handle, int op_a, const void *alpha, void *a, void *x, const void *beta, void *y, int compute,     \
+        int algorithm
 
 /* X(name, parameters): the symbol is cusparse name. */
 #define SP_LIST(X)                                                                                           \
@@ -48,16 +61,24 @@ enum { SP_SDDMM_DEFAULT = 0 }; /* cusparseSDDMMAlg_t */
     X(CreateDnMat,                                                                                           \
       (void **desc, int64_t rows, int64_t cols, int64_t ld, uint64_t values, int value_type, int order))     \
     X(DestroyDnMat, (void *desc))                                                                            \
+    X(CreateDnVec, (void **desc, int64_t size, uint64_t values, int value_type))                             \
+    X(DestroyDnVec, (void *desc))                                                                            \
     X(SpMM_bufferSize, (SP_PRODUCT_ARGUMENTS, size_t * bytes))                                               \
     X(SpMM_preprocess, (SP_PRODUCT_ARGUMENTS, uint64_t buffer))                                              \
     X(SpMM, (SP_PRODUCT_ARGUMENTS, uint64_t buffer))                                                         \
+    X(SpMV_bufferSize, (SP_VECTOR_ARGUMENTS, size_t * bytes))                                                \
+    X(SpMV, (SP_VECTOR_ARGUMENTS, uint64_t buffer))                                                          \
     X(SDDMM_bufferSize, (SP_PRODUCT_ARGUMENTS, size_t * bytes))                                              \
     X(SDDMM_preprocess, (SP_PRODUCT_ARGUMENTS, uint64_t buffer))                                             \
     X(SDDMM, (SP_PRODUCT_ARGUMENTS, uint64_t buffer))
 
+/* What older versions have not: NULL there. SpMV is preprocessed from CUDA 12.4 on. */
+#define SP_NEWER_LIST(X) X(SpMV_preprocess, (SP_VECTOR_ARGUMENTS, uint64_t buffer))
+
 typedef struct cusparse {
 #define X(name, parameters) int(*name) parameters;
     SP_LIST(X)
+    SP_NEWER_LIST(X)
 #undef X
 } cusparse;
 

@@ -5,7 +5,7 @@
 mc_status cusparselt_open(cusparselt *lts, mc_diag *diag) {
     static const char *const names[] = {"libcusparseLt.so.0", "libcusparseLt.so", NULL};
     static const library_entry entries[] = {
-#define X(name, parameters) {"cusparseLt" #name, offsetof(cusparselt, name)},
+#define X(name, parameters) {.symbol = "cusparseLt" #name, .offset = offsetof(cusparselt, name)},
         LTS_LIST(X)
 #undef X
     };

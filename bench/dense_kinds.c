@@ -19,6 +19,7 @@ const dense_kind dense_kinds[DENSE_KINDS] = {
     {.label = "cublaslt bf16", .a = MC_BF16, .b = MC_BF16, .result = MC_BF16, .use = USE_ALL},
     {.label = "cublaslt s8", .a = MC_S8, .b = MC_S8, .result = MC_S32, .use = USE_ALL, .whole = true},
     {.label = "cublaslt tf32", .a = MC_TF32, .b = MC_TF32, .result = MC_F32, .use = USE_OWN},
+    {.label = "cublaslt f32", .a = MC_F32, .b = MC_F32, .result = MC_F32, .use = USE_OWN},
     {.label = "cublaslt f16 f32", .a = MC_F16, .b = MC_F16, .result = MC_F32, .use = USE_OWN},
     {.label = "cublaslt bf16 f32", .a = MC_BF16, .b = MC_BF16, .result = MC_F32, .use = USE_OWN},
     BYTES_ROWS("e4m3", MC_E4M3, MC_E4M3, USE_BYTES),

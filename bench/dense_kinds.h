@@ -4,7 +4,7 @@
 
 #include "peers.h"
 
-enum { DENSE_KINDS = 24 };
+enum { DENSE_KINDS = 25 };
 
 /* How a product of floats is added up: in f32; as Hopper's tensor cores add floats of 8 bits, with 13 bits
    ("fast accumulation"); so, but promoted to f32 every few k. */

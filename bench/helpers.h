@@ -9,7 +9,7 @@
 /* Half the distance between neighbours, relative: 2^-11 for f16. 0 for integers. */
 double type_rounding(mc_type type);
 
-enum { HELPER_COUNT = 47 /* places of the modules, the first of which is empty */ };
+enum { HELPER_COUNT = 49 /* places of the modules, the first of which is empty */ };
 
 typedef struct helpers {
     mc_device *device;
@@ -22,8 +22,8 @@ typedef struct helpers {
 mc_status helpers_open(helpers *helpers, mc_device *device, mc_diag *diag);
 void helpers_close(helpers *helpers);
 
-/* COUNT elements of TYPE (s8, u8, f16, bf16, tf32, e4m3, e5m2). Uniform: bytes of integers over their
-   whole range, f16, bf16 and tf32 in [-1, 1) with all bits of their mantissas in use, e4m3 and e5m2 of
+/* COUNT elements of TYPE (s8, u8, f16, bf16, tf32, f32, e4m3, e5m2). Uniform: bytes of integers over their
+   whole range, f16, bf16, tf32 and f32 in [-1, 1) with all bits of their mantissas in use, e4m3 and e5m2 of
    all bits below 2 in magnitude; ADDRESS is a multiple of 4, and up to 3 bytes behind the end are written
    too. Normal: rounded to TYPE, with the deviation 1, of integers 32 (s8 at most 127, u8 magnitudes). The
    same seed gives the same values, whatever COUNT is. */

@@ -45,6 +45,7 @@
     "    mov.b32 %x, %f;\n"                                                                                  \
     "    and.b32 %x, %x, 0xffffe000;\n"                                                                      \
     "    st.global.b32 [%at], %x;\n"
+#define PUT_F32 "    st.global.f32 [%at], %f;\n"
 #define PUT_S8                                                                                               \
     "    cvt.rni.s32.f32 %x, %f;\n"                                                                          \
     "    max.s32 %x, %x, -127;\n"                                                                            \
@@ -74,7 +75,13 @@
 /* The exponent of an f16 is 8 more than that of an e4m3; both are subnormal where it is 0. */
 #define PUT_E4M3 "    mul.rn.f32 %f, %f, 0f3b800000;\n" PUT_BYTE("7", "63")
 
-/* Uniform in [-1, 1), what tf32 holds; of FILL. */
+/* Uniform in [-1, 1), in f32; of FILL. Cut off towards zero, or the greatest would be 1. */
+#define UNIFORM_F32                                                                                          \
+    "    .reg .f32 %f;\n"                                                                                    \
+    "    cvt.rz.f32.s32 %f, %h;\n"                                                                           \
+    "    mul.rn.f32 %f, %f, 0f30000000;\n" /* 2^-31 */                                                       \
+    "    mov.b32 %h, %f;\n"
+/* The same, what tf32 holds. */
 #define UNIFORM_TF32                                                                                         \
     "    .reg .f32 %f;\n"                                                                                    \
     "    cvt.rn.f32.s32 %f, %h;\n"                                                                           \

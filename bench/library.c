@@ -19,7 +19,8 @@ mc_status library_open(const char *const *names, const library_entry *entries, s
         return mc_fail(diag, MC_CANNOT, "%s is not on this machine (LD_LIBRARY_PATH?)", names[0]);
     for (size_t i = 0; i < count; i++) {
         void *symbol = dlsym(library, entries[i].symbol);
-        if (symbol == NULL) return mc_fail(diag, MC_CANNOT, "%s has no %s", names[0], entries[i].symbol);
+        if (symbol == NULL && !entries[i].optional)
+            return mc_fail(diag, MC_CANNOT, "%s has no %s", names[0], entries[i].symbol);
         memcpy((char *)table + entries[i].offset, &symbol, sizeof symbol);
     }
     return MC_OK;

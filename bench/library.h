@@ -7,6 +7,7 @@
 typedef struct library_entry {
     const char *symbol;
     size_t offset; /* of the function pointer in the table that library_open fills */
+    bool optional; /* a library without it will do: the pointer is then NULL */
 } library_entry;
 
 /* Opens the first of NAMES (NULL-terminated; each is tried plainly, then in /usr/local/cuda/lib64) and fills

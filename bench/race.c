@@ -167,12 +167,13 @@ static const double spread_of_s8 = 1.0 / 3, spread_of_floats = 17;
 
 static mc_status open_sparse(race *r) {
     race_track *t = r->track;
-    sparse_problem problem = {.sides = {r->operation->op, t->variants.lhs, r->work->a.vec},
-                              .work = r->work,
-                              .problem = r->problem,
-                              .cold = t->rules.cold,
-                              .names = t->rules.names,
-                              .spread = race_is_within(r) ? spread_of_floats : spread_of_s8};
+    sparse_problem problem = {
+        .sides = {r->operation->op, t->variants.lhs, r->work->a.vec, r->problem->shape.n},
+        .work = r->work,
+        .problem = r->problem,
+        .cold = t->rules.cold,
+        .names = t->rules.names,
+        .spread = race_is_within(r) ? spread_of_floats : spread_of_s8};
     if (t->sparse.handle == NULL) return MC_OK;
     r->sparse = malloc(sizeof *r->sparse);
     if (r->sparse == NULL) return mc_fail(r->diag, MC_NOMEM, "out of memory");

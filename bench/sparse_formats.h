@@ -21,6 +21,14 @@ enum {
     SPARSE_BSR_4_F32,
     SPARSE_BSR_8,
     SPARSE_BSR_8_F32,
+    SPARSE_SPMV_CSR, /* where B has one column: the library's product by a vector, with the arrays above */
+    SPARSE_SPMV_CSR_F32,
+    SPARSE_SPMV_COO,
+    SPARSE_SPMV_COO_F32,
+    SPARSE_SPMV_BSR_4,
+    SPARSE_SPMV_BSR_4_F32,
+    SPARSE_SPMV_BSR_8,
+    SPARSE_SPMV_BSR_8_F32,
     SPARSE_UNIFORM_8, /* other matrices: whole blocks of 8 x 8 or 16 x 16 at random places */
     SPARSE_UNIFORM_16,
     SPARSE_SAMPLED_CSR,
@@ -47,16 +55,19 @@ typedef struct sparse_format {
     int block;     /* of whole blocks at random places; 0: the problem's own matrix */
     unsigned only; /* the types of problems that it is for, a bit each: 1 << MC_F16 */
     sparse_algorithm algorithms[SPARSE_MAX_ALGORITHMS + 1]; /* the last one without a name */
-    int join; /* rows and columns of blocks that single nonzeros are put into; 0: blocks are V x V */
+    int join;    /* rows and columns of blocks that single nonzeros are put into; 0: blocks are V x V */
+    bool vector; /* B and C are vectors: a call of its own, SpMV */
 } sparse_format;
 
 extern const sparse_format sparse_formats[SPARSE_FORMATS];
 
-/* A problem as the rows are asked about it. TYPE is that of both sides. */
+/* A problem as the rows are asked about it. TYPE is that of both sides, COLS the columns of B; 0 where any
+   number is meant, which leaves out the rows of vectors. */
 typedef struct sparse_sides {
     mc_op op;
     mc_type type;
     int vec;
+    int64_t cols;
 } sparse_sides;
 
 /* Whether FORMAT takes part: with V = 1 COO and joined blocks do, with longer vectors blocks of V x V. */

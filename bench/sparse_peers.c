@@ -8,6 +8,7 @@ enum { QUICK_LAUNCHES = 3, OPERANDS = 3 };
 
 static const sparse_format *format_of(const sparse_product *p) { return &sparse_formats[p->format]; }
 static bool is_sampled(const sparse_product *p) { return format_of(p)->order != ORDER_ROWS; }
+static bool is_vector(const sparse_product *p) { return format_of(p)->vector; }
 static mc_type operand_type(const sparse_product *p) { return sparse_operand(p->format, p->type); }
 static mc_type result_type(const sparse_product *p) { return sparse_result(p->format, p->type); }
 
@@ -155,6 +156,19 @@ static mc_status describe_spmm(const sparse_product *p, const sparse_problem *q,
     return status == MC_OK ? describe_dense(p, set, &c, &desc[2], diag) : status;
 }
 
+/* Of vectors only their lengths are told. */
+static mc_status describe_spmv(const sparse_product *p, const sparse_problem *q, int set, void **desc,
+                               mc_diag *diag) {
+    const cusparse *sp = &p->library->sp;
+    uint64_t x = slab_address(&p->slab, p->dense[0], set), y = slab_address(&p->slab, p->dense[1], set);
+    mc_status status = describe_sparse(p, q, set, operand_type(p), &desc[0], diag);
+    if (status == MC_OK)
+        status = SP_CALL(sp, diag, CreateDnVec, &desc[1], arrays_of(p, q->work)->matrix_cols, x,
+                         vendor_type(operand_type(p)));
+    if (status != MC_OK) return status;
+    return SP_CALL(sp, diag, CreateDnVec, &desc[2], result_rows(p, q), y, vendor_type(result_type(p)));
+}
+
 static mc_status describe_sddmm(const sparse_product *p, const sparse_problem *q, int set, void **desc,
                                 mc_diag *diag) {
     const problem_shape *s = &q->problem->shape;
@@ -167,22 +181,6 @@ static mc_status describe_sddmm(const sparse_product *p, const sparse_problem *q
 }
 
 /* -- Calls ----------------------------------------------------------------------------------------------- */
-
-/* What differs between the families: descriptors, and the library's functions. */
-typedef struct sparse_functions {
-    mc_status (*describe)(const sparse_product *p, const sparse_problem *q, int set, void **desc,
-                          mc_diag *diag);
-    int (*buffer_size)(SP_PRODUCT_ARGUMENTS, size_t *bytes);
-    int (*preprocess)(SP_PRODUCT_ARGUMENTS, uint64_t buffer);
-    int (*run)(SP_PRODUCT_ARGUMENTS, uint64_t buffer);
-} sparse_functions;
-
-static sparse_functions functions_of(const sparse_product *p) {
-    const cusparse *sp = &p->library->sp;
-    if (is_sampled(p))
-        return (sparse_functions){describe_sddmm, sp->SDDMM_bufferSize, sp->SDDMM_preprocess, sp->SDDMM};
-    return (sparse_functions){describe_spmm, sp->SpMM_bufferSize, sp->SpMM_preprocess, sp->SpMM};
-}
 
 typedef struct factors {
     float one, zero;
@@ -204,10 +202,50 @@ static const void *beta_of(const sparse_product *p) {
     (p)->library->handle, SP_OP_N, SP_OP_N, alpha_of(p), (call)->descs[(set)*OPERANDS],                      \
         (call)->descs[(set)*OPERANDS + 1], beta_of(p), (call)->descs[(set)*OPERANDS + 2], compute_type(p),   \
         (call)->algorithm
+#define VECTOR_ARGUMENTS(p, call, set)                                                                       \
+    (p)->library->handle, SP_OP_N, alpha_of(p), (call)->descs[(set)*OPERANDS],                               \
+        (call)->descs[(set)*OPERANDS + 1], beta_of(p), (call)->descs[(set)*OPERANDS + 2], compute_type(p),   \
+        (call)->algorithm
+
+/* What differs between the calls: descriptors, and the library's functions. Of an older library one without
+   a function to preprocess has nothing to do there. */
+typedef struct sparse_functions {
+    const char *name;
+    mc_status (*describe)(const sparse_product *p, const sparse_problem *q, int set, void **desc,
+                          mc_diag *diag);
+    int (*buffer_size)(const sparse_call *call, size_t set, size_t *bytes);
+    int (*preprocess)(const sparse_call *call, size_t set);
+    int (*run)(const sparse_call *call, size_t set);
+} sparse_functions;
+
+#define FUNCTIONS(name, arguments)                                                                           \
+    static int name##_size(const sparse_call *call, size_t set, size_t *bytes) {                             \
+        const sparse_product *p = call->product;                                                             \
+        return p->library->sp.name##_bufferSize(arguments(p, call, set), bytes);                             \
+    }                                                                                                        \
+    static int name##_prepare(const sparse_call *call, size_t set) {                                         \
+        const sparse_product *p = call->product;                                                             \
+        if (p->library->sp.name##_preprocess == NULL) return 0;                                              \
+        return p->library->sp.name##_preprocess(arguments(p, call, set), call->buffer);                      \
+    }                                                                                                        \
+    static int name##_run(const sparse_call *call, size_t set) {                                             \
+        const sparse_product *p = call->product;                                                             \
+        return p->library->sp.name(arguments(p, call, set), call->buffer);                                   \
+    }
+FUNCTIONS(SpMM, PRODUCT_ARGUMENTS)
+FUNCTIONS(SpMV, VECTOR_ARGUMENTS)
+FUNCTIONS(SDDMM, PRODUCT_ARGUMENTS)
+
+static const sparse_functions *functions_of(const sparse_product *p) {
+    static const sparse_functions spmm = {"SpMM", describe_spmm, SpMM_size, SpMM_prepare, SpMM_run},
+                                  spmv = {"SpMV", describe_spmv, SpMV_size, SpMV_prepare, SpMV_run},
+                                  sddmm = {"SDDMM", describe_sddmm, SDDMM_size, SDDMM_prepare, SDDMM_run};
+    return is_sampled(p) ? &sddmm : is_vector(p) ? &spmv : &spmm;
+}
 
 static mc_status check(const sparse_product *p, int result, const char *step, mc_diag *diag) {
     char call[48];
-    snprintf(call, sizeof call, "cusparse%s%s", is_sampled(p) ? "SDDMM" : "SpMM", step);
+    snprintf(call, sizeof call, "cusparse%s%s", functions_of(p)->name, step);
     return cusparse_check(result, call, diag);
 }
 
@@ -215,21 +253,20 @@ static mc_status enqueue(const contender *c, int set, cuda_stream stream, mc_dia
     const sparse_call *call = c->state;
     const sparse_product *p = call->product;
     (void)stream; /* the handle's */
-    return check(p, functions_of(p).run(PRODUCT_ARGUMENTS(p, call, (size_t)set), call->buffer), "", diag);
+    return check(p, functions_of(p)->run(call, (size_t)set), "", diag);
 }
 
 /* What is done once before the first product: asks for the buffer's size, takes a buffer where there is none
    yet, preprocesses. */
 static mc_status prepare_set(sparse_call *call, gpu_device *gpu, size_t set, mc_diag *diag) {
     const sparse_product *p = call->product;
-    const sparse_functions f = functions_of(p);
+    const sparse_functions *f = functions_of(p);
     size_t bytes = 0;
     double begin = timer_wall_us();
-    mc_status status = check(p, f.buffer_size(PRODUCT_ARGUMENTS(p, call, set), &bytes), "_bufferSize", diag);
+    mc_status status = check(p, f->buffer_size(call, set, &bytes), "_bufferSize", diag);
     if (status == MC_OK && call->buffer == 0)
         status = mc_device_alloc(gpu->device, bytes, &call->buffer, diag);
-    if (status == MC_OK)
-        status = check(p, f.preprocess(PRODUCT_ARGUMENTS(p, call, set), call->buffer), "_preprocess", diag);
+    if (status == MC_OK) status = check(p, f->preprocess(call, set), "_preprocess", diag);
     if (status == MC_OK) status = CUDA_CALL(gpu->driver, diag, StreamSynchronize, gpu->stream);
     if (set == 0) call->prepare = timer_wall_us() - begin;
     return status;
@@ -239,13 +276,13 @@ static mc_status prepare_set(sparse_call *call, gpu_device *gpu, size_t set, mc_
    first: what the library loads and allocates once is then there when set 0 is timed. */
 static mc_status prepare_call(sparse_call *call, gpu_device *gpu, const sparse_problem *q, mc_diag *diag) {
     const sparse_product *p = call->product;
-    const sparse_functions f = functions_of(p);
+    const sparse_functions *f = functions_of(p);
     size_t spare = (size_t)p->slab.sets;
     mc_status status = MC_OK;
     call->descs = calloc((spare + 1) * OPERANDS, sizeof *call->descs);
     if (call->descs == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     for (size_t set = 0; set <= spare && status == MC_OK; set++)
-        status = f.describe(p, q, set == spare ? 0 : (int)set, call->descs + set * OPERANDS, diag);
+        status = f->describe(p, q, set == spare ? 0 : (int)set, call->descs + set * OPERANDS, diag);
     if (status == MC_OK) status = prepare_set(call, gpu, spare, diag);
     for (size_t set = 0; set < spare && status == MC_OK; set++) status = prepare_set(call, gpu, set, diag);
     return status;
@@ -254,11 +291,12 @@ static mc_status prepare_call(sparse_call *call, gpu_device *gpu, const sparse_p
 static void close_call(sparse_call *call, gpu_device *gpu) {
     if (call->descs == NULL) return;
     const sparse_product *p = call->product;
+    const cusparse *sp = &p->library->sp;
     const size_t sparse = !is_sampled(p) ? 0 : 2;
+    int (*destroy)(void *) = is_vector(p) ? sp->DestroyDnVec : sp->DestroyDnMat;
     for (size_t i = 0; i < ((size_t)p->slab.sets + 1) * OPERANDS; i++)
         if (call->descs[i] != NULL)
-            (void)(i % OPERANDS == sparse ? p->library->sp.DestroySpMat(call->descs[i])
-                                          : p->library->sp.DestroyDnMat(call->descs[i]));
+            (void)(i % OPERANDS == sparse ? sp->DestroySpMat(call->descs[i]) : destroy(call->descs[i]));
     mc_device_free(gpu->device, call->buffer);
     free(call->descs);
 }

@@ -1,8 +1,9 @@
-/* The sparse peers: cuSPARSE's SpMM of the same matrix, or its SDDMM with the same mask, in each of its
-   formats (sparse_formats.h). Values of an s8 problem are divided by 128, so that the exact result is known:
-   2^-14 of the s8 one. Those of floats are the same, also in f32. Matrices of whole blocks at random places
-   are others; what is multiplied by them is the same B. Dense matrices are row-major, except B of the s8
-   format, which knows only a column-major one, and B of SDDMM, whose columns are our kernels'. */
+/* The sparse peers: cuSPARSE's SpMM of the same matrix, its SpMV where B has one column, or its SDDMM with
+   the same mask, in each of its formats (sparse_formats.h). Values of an s8 problem are divided by 128, so
+   that the exact result is known: 2^-14 of the s8 one. Those of floats are the same, also in f32. Matrices
+   of whole blocks at random places are others; what is multiplied by them is the same B. Dense matrices are
+   row-major, except B of the s8 format, which knows only a column-major one, and B of SDDMM, whose columns
+   are our kernels'. */
 #ifndef BENCH_SPARSE_PEERS_H
 #define BENCH_SPARSE_PEERS_H
 

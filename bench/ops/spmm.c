@@ -24,12 +24,12 @@ static mc_status dilate(const variant_list *list, const mc_csr *pattern, uint64_
 
 /* -- On the host ----------------------------------------------------------------------------------------- */
 
-static sparse_sides sides_of(const work *w) { return (sparse_sides){MC_OP_SPMM, w->a.type, w->a.vec}; }
+static sparse_sides sides_of(const work *w) { return (sparse_sides){MC_OP_SPMM, w->a.type, w->a.vec, 0}; }
 
 /* What FORMAT stores of A's values. */
 static format_values kept_by(int format, mc_type type) {
     mc_type operand = sparse_operand(format, type);
-    return operand == type ? FORMAT_OWN : operand == MC_F32 ? FORMAT_F32 : FORMAT_HALVES;
+    return operand == MC_F32 ? FORMAT_F32 : operand == type ? FORMAT_OWN : FORMAT_HALVES;
 }
 
 /* A format that would be too long is left without arrays. */

@@ -47,6 +47,24 @@ expect 0 'cuSPARSE has no spmm of tf32: it multiplies the same values in f32' \
 all_right 'single nonzeros of tf32' 'mcgen tf32 tf32 f32' 'cublaslt tf32'
 each 'single nonzeros of tf32' f32
 lines 'single nonzeros of tf32' 'cusparse .* f16' 0
+# f32 on both sides, and one column, a product by a vector, for which the library has calls of its own, also in 16 bits.
+expect 0 'ours' run "$specs/spmm_csr_f32.lua" --n 40 --variants default
+check 'of f32 nothing lacks' [ "$(grep -c 'multiplies the same values' "$work/stderr")" = 0 ]
+all_right 'single nonzeros of f32' 'mcgen f32 f32 f32' 'cublaslt f32' 'cusparse bsr 4x4 f32' 'cusparse bsr 8x8 f32'
+each 'single nonzeros of f32' f32
+lines 'f32: columns are no vector' 'cusparse spmv' 0
+for settings in '' '--set lhs=f16 --set rhs=f16 --set out=f16' '--set lhs=bf16 --set rhs=bf16 --set out=bf16'; do
+    type=$(sed 's/.*out=//' <<<"${settings:-f32}")
+    # shellcheck disable=SC2086
+    expect 0 '' run "$specs/spmm_csr_f32.lua" $settings --n 1 --variants default --set tile_n=1 --set lanes=8
+    all_right "a vector of $type" "mcgen $type $type $type tile_n=1 lanes=8" "cusparse spmv bsr 4x4 $type" "cusparse spmv bsr 8x8 $type"
+    each "a vector of $type" "$type"
+    for of in $type f32; do
+        for algorithm in csr_alg{1,2} coo_alg{1,2}; do
+            lines "a vector of $of" "\"contender\":\"cusparse spmv ${algorithm%_*} $of\",\"detail\":\"$algorithm, " 2
+        done
+    done
+done
 expect 0 '' run "$specs/spmm_tf32.lua" --vec 4 --n 40 --variants default
 all_right 'vectors of tf32' 'mcgen tf32 tf32 f32' 'cusparse csr f32' 'cusparse blocked-ell f32'
 lines 'vectors of tf32' 'cusparse coo' 0

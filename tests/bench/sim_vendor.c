@@ -350,6 +350,14 @@ EXPORT int cusparseCreateDnMat(void **desc, int64_t rows, int64_t cols, int64_t 
     return make(desc, (matrix){DENSE, rows, cols, .ld = ld, .type = type, .order = order, .values = values});
 }
 EXPORT int cusparseDestroyDnMat(void *desc) { return free(desc), OK; }
+/* One column, whose elements are neighbours. No leading dimension says that it is a vector. */
+EXPORT int cusparseCreateDnVec(void **desc, int64_t size, uint64_t values, int type) {
+    return make(desc, (matrix){DENSE, size, 1, .ld = 0, .type = type, .order = ORDER_COL, .values = values});
+}
+EXPORT int cusparseDestroyDnVec(void *desc) {
+    if (((const matrix *)desc)->ld != 0) abort();
+    return free(desc), OK;
+}
 
 #define ARGUMENTS                                                                                            \
     void *handle, int op_a, int op_b, const void *alpha, void *a, void *b, const void *beta, void *c,        \
@@ -390,6 +398,37 @@ static int run(ARGUMENTS, int sampled) {
         (void)buffer;                                                                                        \
         return run(handle, op_a, op_b, alpha, a, b, beta, c, compute, algorithm, sampled);                   \
     }
+
+/* cusparseSpMVAlg_t: of one format each. */
+static int fits_vector(const matrix *a, const matrix *x, const matrix *y, int algorithm) {
+    static const kind kinds[] = {[1] = COO, [2] = CSR, [3] = CSR, [4] = COO, [6] = BSR};
+    if (a->kind == DENSE || x->kind != DENSE || y->kind != DENSE || x->ld != 0 || y->ld != 0) return FAILED;
+    if (x->rows != a->cols || y->rows != a->rows) return FAILED;
+    return algorithm > 0 && algorithm < (int)(sizeof kinds / sizeof *kinds) && kinds[algorithm] == a->kind
+               ? OK
+               : UNSUPPORTED;
+}
+
+#define VECTOR_ARGUMENTS                                                                                     \
+    void *handle, int op_a, const void *alpha, void *a, void *x, const void *beta, void *y, int compute,     \
+        int algorithm
+#define VECTOR_UNUSED (void)handle, (void)op_a, (void)alpha, (void)beta, (void)compute
+
+EXPORT int cusparseSpMV_bufferSize(VECTOR_ARGUMENTS, size_t *bytes) {
+    VECTOR_UNUSED;
+    return *bytes = 64, fits_vector(a, x, y, algorithm);
+}
+EXPORT int cusparseSpMV_preprocess(VECTOR_ARGUMENTS, uint64_t buffer) {
+    VECTOR_UNUSED;
+    return (void)buffer, fits_vector(a, x, y, algorithm);
+}
+EXPORT int cusparseSpMV(VECTOR_ARGUMENTS, uint64_t buffer) {
+    VECTOR_UNUSED;
+    (void)buffer;
+    int status = fits_vector(a, x, y, algorithm);
+    count_launch();
+    return status == OK ? multiply(1, a, x, y) : status;
+}
 
 PRODUCT(SpMM, 0)
 PRODUCT(SDDMM, 1)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "base/real.h"
 #include "check.h"
+#include "library.h"
 #include "operation.h"
 
 static mc_diag *diag;
@@ -239,11 +240,14 @@ static void test_uniform(uniform_blocks of, int64_t kept) {
 
 static void test_table(void) {
     static const sparse_sides all[] = {
-        {MC_OP_SPMM, MC_S8, 8},    {MC_OP_SPMM, MC_F16, 8},   {MC_OP_SPMM, MC_BF16, 8},
-        {MC_OP_SPMM, MC_F16, 1},   {MC_OP_SDDMM, MC_S8, 8},   {MC_OP_SDDMM, MC_F16, 4},
-        {MC_OP_SDDMM, MC_BF16, 4}, {MC_OP_SPMM, MC_S16, 8},   {MC_OP_SPMM, MC_TF32, 1},
-        {MC_OP_SPMM, MC_TF32, 8},  {MC_OP_SDDMM, MC_TF32, 1}, {MC_OP_SPMM, MC_S8, 1}};
-    static const int counts[] = {6, 7, 7, 10, 4, 4, 2, 0, 4, 2, 1, 6};
+        {MC_OP_SPMM, MC_S8, 8, 0},    {MC_OP_SPMM, MC_F16, 8, 0},   {MC_OP_SPMM, MC_BF16, 8, 0},
+        {MC_OP_SPMM, MC_F16, 1, 0},   {MC_OP_SDDMM, MC_S8, 8, 0},   {MC_OP_SDDMM, MC_F16, 4, 0},
+        {MC_OP_SDDMM, MC_BF16, 4, 0}, {MC_OP_SPMM, MC_S16, 8, 0},   {MC_OP_SPMM, MC_TF32, 1, 0},
+        {MC_OP_SPMM, MC_TF32, 8, 0},  {MC_OP_SDDMM, MC_TF32, 1, 0}, {MC_OP_SPMM, MC_S8, 1, 0},
+        {MC_OP_SPMM, MC_F32, 1, 64},  {MC_OP_SPMM, MC_F32, 1, 1},   {MC_OP_SPMM, MC_F32, 8, 1},
+        {MC_OP_SPMM, MC_TF32, 1, 1},  {MC_OP_SPMM, MC_F16, 1, 1},   {MC_OP_SPMM, MC_F16, 8, 1},
+        {MC_OP_SDDMM, MC_F16, 4, 1}};
+    static const int counts[] = {6, 7, 7, 10, 4, 4, 2, 0, 4, 2, 1, 6, 4, 8, 3, 8, 18, 9, 4};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         int count = 0;
         for (int format = 0; format < SPARSE_FORMATS; format++) count += sparse_is_of(format, &all[i]);
@@ -253,10 +257,33 @@ static void test_table(void) {
     CHECK(!sparse_takes(MC_OP_SPMM, MC_S16, MC_S16) && !sparse_takes(MC_OP_SDDMM, MC_S8, MC_S4));
     CHECK(sparse_lacks(MC_OP_SDDMM, MC_BF16) && !sparse_lacks(MC_OP_SDDMM, MC_F16));
     CHECK(!sparse_lacks(MC_OP_SPMM, MC_BF16) && !sparse_lacks(MC_OP_SDDMM, MC_S8));
+    CHECK(sparse_lacks(MC_OP_SPMM, MC_TF32) && !sparse_lacks(MC_OP_SPMM, MC_F32));
+    CHECK(sparse_takes(MC_OP_SPMM, MC_F32, MC_F32) && !sparse_takes(MC_OP_SPMM, MC_F32, MC_F16));
+}
+
+/* -- Libraries: what newer versions alone have may be missing */
+
+typedef struct mathematics {
+    double (*cosine)(double), (*newer)(double);
+} mathematics;
+
+static void test_optional(void) {
+    static const char *const names[] = {"libm.so.6", NULL};
+    library_entry entries[] = {
+        {.symbol = "cos", .offset = offsetof(mathematics, cosine)},
+        {.symbol = "mcgen_none", .offset = offsetof(mathematics, newer), .optional = true}};
+    mathematics m = {0};
+    m.newer = fabs;
+    OK(library_open(names, entries, 2, &m, diag));
+    CHECK(m.cosine != NULL && m.newer == NULL);
+    entries[1].optional = false;
+    CHECK(library_open(names, entries, 2, &m, diag) == MC_CANNOT, "an entry that is not there");
+    mc_diag_clear(diag);
 }
 
 int main(void) {
     diag = mc_diag_create();
+    test_optional();
     for (mc_type type = MC_F16; type <= MC_BF16; type++)
         for (int vec = 1; vec <= 16; vec *= 2) {
             test_spmm(type, vec);

@@ -55,6 +55,17 @@ static void test_law(mc_type type, fill_law law, double mean, double deviation, 
     free(data);
 }
 
+/* f32 has what tf32 cuts off: each of the 13 bits is set in about half of the values. */
+static void test_low_bits(fill_law law) {
+    uint32_t *values = draw(MC_F32, law, DRAWN, 5);
+    for (int bit = 0; bit < 13 && values != NULL; bit++) {
+        int set = 0;
+        for (size_t i = 0; i < DRAWN; i++) set += (int)(values[i] >> bit & 1);
+        CHECK(set > DRAWN / 8 && set < DRAWN * 7 / 8, "bit %d: %d times", bit, set);
+    }
+    free(values);
+}
+
 /* What normal bytes of floats are rounded from are the normal f16: to the nearest neighbour. */
 static void test_rounding(mc_type type) {
     uint8_t *bytes = draw(type, FILL_NORMAL_VALUES, DRAWN, 5);
@@ -141,8 +152,8 @@ static void test_product(mc_type a_type, mc_type b_type, bool k_contiguous) {
 static void test_products(void) {
     static const mc_type pairs[][2] = {{MC_S8, MC_S8},     {MC_U8, MC_U8},     {MC_S8, MC_U8},
                                        {MC_U8, MC_S8},     {MC_F16, MC_F16},   {MC_BF16, MC_BF16},
-                                       {MC_TF32, MC_TF32}, {MC_E4M3, MC_E4M3}, {MC_E5M2, MC_E5M2},
-                                       {MC_E4M3, MC_E5M2}, {MC_E5M2, MC_E4M3}};
+                                       {MC_TF32, MC_TF32}, {MC_F32, MC_F32},   {MC_E4M3, MC_E4M3},
+                                       {MC_E5M2, MC_E5M2}, {MC_E4M3, MC_E5M2}, {MC_E5M2, MC_E4M3}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         test_product(pairs[i][0], pairs[i][1], i % 2 == 0);
     test_product(MC_S8, MC_S8, false);
@@ -155,12 +166,14 @@ int main(void) {
     diag = mc_diag_create();
     OK(mc_device_open("sim", &device, diag));
     OK(helpers_open(&h, device, diag));
-    static const mc_type floats[] = {MC_F16, MC_BF16, MC_TF32, MC_E4M3, MC_E5M2};
+    static const mc_type floats[] = {MC_F16, MC_BF16, MC_TF32, MC_F32, MC_E4M3, MC_E5M2};
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
         test_law(floats[i], FILL_NORMAL_VALUES, 0, 1, 5);
     test_law(MC_S8, FILL_NORMAL_VALUES, 0, 32, 127);
     test_law(MC_U8, FILL_NORMAL_VALUES, 32 * sqrt(2 / acos(-1)), 32, 160);
     test_law(MC_TF32, FILL_UNIFORM, 0, sqrt(1.0 / 3), 1);
+    test_law(MC_F32, FILL_UNIFORM, 0, sqrt(1.0 / 3), 1);
+    for (int law = FILL_UNIFORM; law <= FILL_NORMAL_VALUES; law++) test_low_bits((fill_law)law);
     test_rounding(MC_E4M3);
     test_rounding(MC_E5M2);
     test_mask(MC_F16);
