@@ -14,7 +14,9 @@ static double gathered_bytes(const variant_facts *f, const floor_problem *p) {
     return a + b_rows * b_row_bytes(p);
 }
 
+/* Of tensor cores alone. */
 static double issued_macs(const variant_facts *f, const floor_problem *p) {
+    if (f->fused) return 0;
     if (f->stride < 1 || f->stride_mma < 1) return (double)p->slots * (double)p->n * 8;
     double strides = (double)p->slots / (double)f->stride;
     return strides * (double)f->stride_mma * blocks(p->n, f->tile_columns) * MMA_MACS;

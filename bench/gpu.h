@@ -31,6 +31,7 @@ enum { SLAB_MAX_PARTS = MC_MAX_ARRAYS + 5 + MAX_OPERANDS, SLAB_ALIGN = 256 };
 typedef struct operand_slab {
     uint64_t base;
     size_t offsets[SLAB_MAX_PARTS]; /* of the parts inside of a set */
+    size_t lengths[SLAB_MAX_PARTS]; /* bytes of the parts, without what aligns the next one */
     size_t parts, set_bytes;
     int sets;
 } operand_slab;
@@ -44,6 +45,9 @@ uint64_t slab_address(const operand_slab *slab, size_t part, int set);
 /* Copies DATA into PART of every set. */
 mc_status slab_write(gpu_device *gpu, const operand_slab *slab, size_t part, const void *data, size_t bytes,
                      mc_diag *diag);
+
+/* Zeros what lies between the first PARTS parts of every set, for whoever reads over them as one piece. */
+mc_status slab_clear_gaps(gpu_device *gpu, const operand_slab *slab, size_t parts, mc_diag *diag);
 
 /* Sets that together exceed three times the L2, or 1 where COLD is false. */
 int gpu_sets(const gpu_device *gpu, const operand_slab *slab, bool cold);

@@ -23,6 +23,7 @@ typedef struct operation {
     const char *usual; /* sizes of a run that lists none: "256,512" */
     bool k_contiguous; /* the dense peers' B, in all types */
     bool turned;       /* the dense product's m and k are the problem's k and m */
+    bool plain;        /* of one column a plain kernel that reads the same bytes runs beside ours (plain.h) */
     bool drawn;        /* operands may be drawn on the GPU (drawn.h): sets of shapes want that */
 
     /* The matrix that all variants of LIST share: PATTERN dilated by their V, with random values. */

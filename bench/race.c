@@ -4,7 +4,7 @@
 #include "race_state.h"
 #include "results.h"
 
-enum { MAX_FINALISTS = 256, GROUPS = 3 };
+enum { MAX_FINALISTS = 256, GROUPS = 4 };
 
 /* What one library's peers are, and what they have to say. */
 typedef struct peer_group {
@@ -26,6 +26,7 @@ static size_t list_groups(const race *r, peer_group groups[GROUPS]) {
     if (r->peers->dense != NULL) groups[count++] = (peer_group)GROUP("cublaslt", r->peers->dense);
     if (r->peers->pruned != NULL) groups[count++] = (peer_group)GROUP("cusparselt", r->peers->pruned);
     if (r->sparse != NULL) groups[count++] = (peer_group)GROUP("cusparse", r->sparse);
+    groups[count++] = (peer_group)GROUP("plain", &r->plain);
     return count;
 }
 
@@ -186,6 +187,7 @@ static mc_status open_sparse(race *r) {
 static void race_close(race *r) {
     if (r->sparse != NULL) sparse_close(r->sparse, &r->track->gpu);
     free(r->sparse);
+    plain_close(&r->plain);
     race_drop_ours(r);
     race_drop_wants(r);
 }
@@ -203,6 +205,7 @@ mc_status race_run(race_track *track, const work *w, const work_problem *problem
     if (status == MC_OK) status = open_sparse(&r);
     if (status == MC_OK) status = write_notes(&r);
     if (status == MC_OK) status = race_enter_all(&r, summary);
+    if (status == MC_OK) status = plain_open(&r.plain, &r, diag);
     if (status == MC_OK) status = race_write_quick(&r);
     if (status == MC_OK) status = run_final(&r, summary);
     race_close(&r);

@@ -4,6 +4,7 @@
 #define BENCH_RACE_STATE_H
 
 #include "operation.h"
+#include "plain.h"
 #include "race.h"
 
 /* Operands of the variants that pack alike. */
@@ -68,6 +69,7 @@ typedef struct race {
     const work_problem *problem;
     const race_peers *peers;
     sparse_peers *sparse;
+    plain_peers plain;
     our_sums sums[ORDER_COUNT];
     our_want wants[MAX_WANTS];
     size_t want_count;

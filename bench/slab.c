@@ -4,6 +4,7 @@ enum { MAX_SETS = 512 };
 
 size_t slab_part(operand_slab *slab, size_t bytes) {
     slab->offsets[slab->parts] = slab->set_bytes;
+    slab->lengths[slab->parts] = bytes;
     slab->set_bytes += (bytes + SLAB_ALIGN - 1) / SLAB_ALIGN * SLAB_ALIGN;
     return slab->parts++;
 }
@@ -27,6 +28,18 @@ mc_status slab_write(gpu_device *gpu, const operand_slab *slab, size_t part, con
     mc_status status = MC_OK;
     for (int set = 0; set < slab->sets && status == MC_OK; set++)
         status = mc_device_write(gpu->device, slab_address(slab, part, set), data, bytes, diag);
+    return status;
+}
+
+mc_status slab_clear_gaps(gpu_device *gpu, const operand_slab *slab, size_t parts, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (int set = 0; set < slab->sets; set++)
+        for (size_t i = 0; i < parts && status == MC_OK; i++) {
+            size_t next = i + 1 < slab->parts ? slab->offsets[i + 1] : slab->set_bytes;
+            size_t end = slab->offsets[i] + slab->lengths[i];
+            uint64_t gap = slab_address(slab, i, set) + slab->lengths[i];
+            status = mc_device_fill(gpu->device, gap, 0, next - end, diag);
+        }
     return status;
 }
 

@@ -136,6 +136,7 @@ static void read_facts(variant *v) {
     int small = order != NULL && strcmp(order, "paper") == 0 ? 4 : 1; /* m8n8k16 for one of m16n8k32 */
     v->facts = (variant_facts){.stride = mc_kernel_field(v->kernel, "stride"),
                                .stride_mma = fact(facts, "stride_mma") / small,
+                               .fused = fact(facts, "row_lanes") > 0,
                                .tile_rows = fact(facts, "tile_rows"),
                                .tile_columns = fact(facts, "tile_columns"),
                                .group_mma = fact(facts, "group_mma"),

@@ -15,6 +15,7 @@ typedef struct variant_facts {
     int64_t tile_rows;  /* of C, a thread block */
     int64_t tile_columns;
     bool staged;       /* B passes through shared memory */
+    bool fused;        /* multiplied by fused multiply-adds, without tensor cores */
     int64_t group_mma; /* sddmm: m16n8k32 of 16 slots and panel_k of k */
     int64_t panel_k;
 } variant_facts;

@@ -198,6 +198,7 @@ static mc_status prepare(work *w, const work_plan *plan, mc_diag *diag) {
 extern const operation operation_spmm;
 const operation operation_spmm = {.op = MC_OP_SPMM,
                                   .usual = "256,512",
+                                  .plain = true,
                                   .drawn = true,
                                   .dilate = dilate,
                                   .shape = shape,

@@ -52,19 +52,27 @@ expect 0 'ours' run "$specs/spmm_csr_f32.lua" --n 40 --variants default
 check 'of f32 nothing lacks' [ "$(grep -c 'multiplies the same values' "$work/stderr")" = 0 ]
 all_right 'single nonzeros of f32' 'mcgen f32 f32 f32' 'cublaslt f32' 'cusparse bsr 4x4 f32' 'cusparse bsr 8x8 f32'
 each 'single nonzeros of f32' f32
-lines 'f32: columns are no vector' 'cusparse spmv' 0
+lines 'f32: columns are no vector' 'cusparse spmv\|plain read' 0
+lines 'no tensor cores: ' '"mma":0.0}' 2
 for settings in '' '--set lhs=f16 --set rhs=f16 --set out=f16' '--set lhs=bf16 --set rhs=bf16 --set out=bf16'; do
     type=$(sed 's/.*out=//' <<<"${settings:-f32}")
     # shellcheck disable=SC2086
     expect 0 '' run "$specs/spmm_csr_f32.lua" $settings --n 1 --variants default --set tile_n=1 --set lanes=8
     all_right "a vector of $type" "mcgen $type $type $type tile_n=1 lanes=8" "cusparse spmv bsr 4x4 $type" "cusparse spmv bsr 8x8 $type"
     each "a vector of $type" "$type"
+    lines "beside a vector of $type" '"contender":"plain read","detail":"[0-9]* bytes read, [0-9]* written, [0-9]* thread blocks"' 4
     for of in $type f32; do
         for algorithm in csr_alg{1,2} coo_alg{1,2}; do
             lines "a vector of $of" "\"contender\":\"cusparse spmv ${algorithm%_*} $of\",\"detail\":\"$algorithm, " 2
         done
     done
 done
+expect 0 '' "$mcbench" summary lines.jsonl --over 'plain read'
+expect 0 'ours' run "$specs/spmm_csr_f32.lua" --n 1 --variants default --peers none --cold --filter a.smtx
+check 'cold, the plain kernel rotates over the same operands' [ "$(grep -o '"sets":[0-9]*' lines.jsonl | sort -u | wc -l) $(grep -c '"kind":"result"' lines.jsonl)" = '1 3' ]
+check 'several of them' [ "$(grep -o '"sets":[0-9]*' lines.jsonl | head -1 | cut -d: -f2)" -gt 1 ]
+# each has row_ptr (3), col_idx (3), values (3), B (16), and what says who takes which rows, in pieces of 256 bytes; C has 2 elements
+check 'what it reads and writes' grep -q '"plain read","detail":"1280 bytes read, 8 written, 1 thread blocks"' lines.jsonl
 expect 0 '' run "$specs/spmm_tf32.lua" --vec 4 --n 40 --variants default
 all_right 'vectors of tf32' 'mcgen tf32 tf32 f32' 'cusparse csr f32' 'cusparse blocked-ell f32'
 lines 'vectors of tf32' 'cusparse coo' 0
