@@ -66,6 +66,24 @@ expect 2 'staging: lhs = "tf32" takes "direct", "tma" or "async"' spmm32 m.smtx 
 expect 2 'tile_n: rhs = "tf32" wants 32' spmm32 m.smtx --n 32 --set tile_n=64
 expect 2 'rhs: lhs = "tf32" takes rhs = "tf32", not "f16"' spmm32 m.smtx --n 32 --set rhs=f16
 
+# f32 as it is, without tensor cores: a product by the identity has the file's own values, to the last bit
+spmm_csr() { "$mcrun" spmm "$root/specs/spmm_csr_f32.lua" --device sim "$@"; }
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 0.1\n2 2 1.00000011920929\n' >fine.mtx
+npy eye.npy '<f4' 2 2 '\0\0\x80\x3f\0\0\0\0\0\0\0\0\0\0\x80\x3f'
+expect 0 'A of fine.mtx, B of eye.npy' spmm_csr fine.mtx --b eye.npy --out c.npy
+holds x4 c.npy '3dcccccd 00000000 00000000 3f800001'
+expect 0 'A of fine.mtx, B of b32.npy' spmm_csr fine.mtx --b b32.npy --set tile_n=1 --set lanes=8 --out c.npy
+holds x4 c.npy '3e4ccccd 3f801001' # 2 * 0.1; (1 + 2^-23) (1 + 2^-11), rounded once
+printf '%%%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n1 1 16777217\n2 1 -3\n' >whole.mtx # 2^24 + 1: to the even one
+expect 0 'A of whole.mtx' spmm_csr whole.mtx --b eye.npy --out c.npy
+holds f4 c.npy '16777216 -3 -3 0'
+sed 's/0\.1$/1e300/' fine.mtx >huge.mtx
+expect 1 "huge.mtx: entry (1, 1) is 1e+300, out of f32's range: --random-values takes its pattern alone" spmm_csr huge.mtx --b eye.npy
+expect 2 "--quantise: the kernel's A is f32, and takes values as they are" spmm_csr fine.mtx --b eye.npy --quantise
+expect 1 'B holds f16, must hold f32' spmm_csr fine.mtx --b b.npy
+expect 2 'rhs: lhs = "f32" takes rhs = "f32" with staging = "csr", not "f16"' spmm_csr fine.mtx --n 4 --set rhs=f16
+expect 2 'vec: staging = "csr" is for matrices without vectors: vec = 1' spmm_csr m.smtx --n 4 --vec 2
+
 # Floats of 8 bits: 448 is the greatest e4m3, whose files have one type and those of e5m2 another
 spmm8() { "$mcrun" spmm "$root/specs/spmm_e4m3.lua" --device sim --set out=f32 --set scale=none "$@"; }
 for types in "e4m3 e4m3" "e4m3 e5m2" "e5m2 e4m3" "e5m2 e5m2"; do

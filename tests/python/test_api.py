@@ -37,6 +37,31 @@ def test_product_is_exact(context, vec):
     assert plan.info()["origin"] in ("measured", "near", "estimated", "default")
 
 
+@pytest.mark.parametrize("n", [1, 33])
+def test_f32_without_tensor_cores(context, n):
+    """Nothing is rounded before it is multiplied: sums of f32 alone are. A vector is a product of one column."""
+    weight, random = pruned(40, 50, "float32", vec=1), numpy.random.default_rng(3)
+    b = random.standard_normal((50, n)).astype("float32")
+
+    def check(found, a):
+        most = numpy.abs(a.astype("float64")) @ numpy.abs(b.astype("float64"))
+        assert found.dtype == numpy.float32
+        assert (numpy.abs(found - a.astype("float64") @ b.astype("float64")) <= 50 * 2.0**-24 * most).all()
+
+    matrix = mcgen.Matrix.from_dense(weight, 1, context=context)
+    assert matrix.type == "f32"
+    plan = mcgen.Plan("spmm", matrix, rhs="f32", out="f32", n=n)
+    check(plan(b=b), weight)
+    row_ptr, col_idx, values = matrix.read()
+    assert bytes(values) == weight[weight != 0].tobytes()
+    again = mcgen.Matrix.from_bcrs(40, 50, row_ptr, col_idx, weight[weight != 0], 1, context=context)
+    assert (mcgen.Plan("spmm", again, rhs="f32", out="f32", n=n)(b=b) == plan(b=b)).all()
+    matrix.set_values((weight[weight != 0] * numpy.float32(1.1)).reshape(-1, 1))
+    check(plan(b=b), weight * numpy.float32(1.1))
+    with pytest.raises(TypeError, match=r"b has float16, must be float32 \(f32\)"):
+        plan(b=b.astype("float16"))
+
+
 def test_never_slower_than_dense(context):
     weight = pruned(32, 2048, "float16", keep=0.7)
     matrix = mcgen.Matrix.from_dense(weight, context=context)

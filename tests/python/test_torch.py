@@ -114,6 +114,18 @@ def test_results_and_out(matrix, x):
     torch.library.opcheck(torch.ops.mcgen.spmm.out, (x, family.key), dict(out=torch.empty_like(y)))
 
 
+@pytest.mark.parametrize("tokens", [1, 40])
+def test_f32_without_tensor_cores(tokens, context, device):
+    weight = pruned(48, 96, torch.float32, vec=1, keep=0.1)
+    family = ops.Family("spmm", mcgen.Matrix.from_dense(weight, 1, context=context), rhs="f32", out="f32")
+    b = torch.randn(96, tokens, generator=torch.Generator().manual_seed(4)).to(device)
+    y = torch.ops.mcgen.spmm(b, family.key)
+    most = weight.double().abs() @ b.cpu().double().abs()
+    assert y.dtype == torch.float32
+    assert ((y.cpu().double() - weight.double() @ b.cpu().double()).abs() <= 96 * 2.0**-24 * most).all()
+    torch.library.opcheck(torch.ops.mcgen.spmm.default, (b, family.key))
+
+
 def test_the_bits_of_the_c_library(matrix, x):
     """What the op gives is what a plan with NumPy arrays gives."""
     numpy = pytest.importorskip("numpy")
