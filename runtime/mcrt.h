@@ -270,6 +270,35 @@ typedef struct mc_device_dense_config {
 /* The vectors of a dense matrix that are not all zero, or those of a mask, as mc_matrix_from_device. */
 MC_API mc_status mc_matrix_from_device_dense(mc_context *context, const mc_device_dense_config *config,
                                              void *stream, mc_matrix **matrix, mc_diag *diag);
+
+/* CSR in device memory, read where it lies. */
+typedef struct mc_csr_config {
+    size_t size;
+    mc_type type; /* f32, f16 or bf16 */
+    int64_t rows, cols, nonzeros;
+    mc_address row_ptr; /* s32[rows + 1], at a multiple of 4: from 0 to nonzeros, ascending */
+    mc_address col_idx; /* s32[nonzeros], at a multiple of 4: less than cols, ascending inside a row */
+    mc_address values;  /* [nonzeros], at a multiple of an element's size */
+} mc_csr_config;
+
+/* A matrix that reads the caller's arrays: nothing is copied, launched or waited for, and nothing is checked
+   of what they hold, which a kernel trusts. Executions read what they hold by then, in the order of the
+   stream. They stay the caller's, and stay where they are until the plans that read them are destroyed.
+   Plans of it are of the SpMM. They take kernels that read CSR as it comes (docs/unstructured.md,
+   "A first call without conversion"), which are chosen without records and tuning, and never a dense one.
+   Until mc_matrix_settle has succeeded, other plans, mc_tune, mc_matrix_read and new values
+   (mc_matrix_set_values, mc_matrix_set_device_values) are MC_CANNOT. */
+MC_API mc_status mc_matrix_borrow(mc_context *context, const mc_csr_config *config, mc_matrix **matrix,
+                                  mc_diag *diag);
+/* Makes a borrowed MATRIX what mc_matrix_from_device makes of the same arrays, by work on STREAM, which is
+   waited for: it is checked and copied, and plans that are made from then on take any kernel. Plans that
+   there are go on as they were, with the same bits, and read the caller's arrays. Other threads may execute
+   and make plans meanwhile, and settle MATRIX too; nobody may write the arrays. A matrix that is not
+   borrowed, or is settled already, is left as it is.
+   MC_FORMAT, with the first place, for what no matrix has, and MATRIX stays borrowed; MC_CANNOT while STREAM
+   is being captured. */
+MC_API mc_status mc_matrix_settle(mc_matrix *matrix, void *stream, mc_diag *diag);
+
 MC_API void mc_matrix_destroy(mc_matrix *matrix);
 
 typedef struct mc_matrix_info {
@@ -278,6 +307,7 @@ typedef struct mc_matrix_info {
     int vec;
     int64_t rows, cols, vectors;
     int64_t device_bytes; /* of all packed arrays; of one from device memory also of what it keeps */
+    bool borrowed;        /* by mc_matrix_borrow, and not settled */
 } mc_matrix_info;
 
 /* Fills INFO, whose size is set. */

@@ -50,6 +50,12 @@ static bool is_of_single_nonzeros(const mc_kernel *own, const plan_problem *prob
     return problem->vec > 1 && vec != NULL && strcmp(vec, "1") == 0;
 }
 
+/* Where the matrix is CSR as it comes, what other kernels' specs leave to tuning says nothing. */
+static bool is_packed(const mc_kernel *own, const plan_problem *problem) {
+    const char *staging = mc_kernel_field_text(own, "staging");
+    return problem->as_csr && (staging == NULL || strcmp(staging, "csr") != 0);
+}
+
 /* How a spec, as its file has it, stands to the problem and the GPU. */
 typedef struct likeness {
     int unlike;
@@ -81,6 +87,7 @@ static mc_status look_at_spec(const search *s, const spec_source *source, likene
         if (s->builtin && code_of_kernel(own) != 0) *unlike = OTHER_CODING;
         if (s->builtin && is_of_single_nonzeros(own, s->problem)) *unlike = OTHER_CODING;
         if (s->builtin && is_other_kind(own, s->problem)) *unlike = OTHER_KIND;
+        if (s->builtin && is_packed(own, s->problem)) *unlike = OTHER_FAMILY;
     }
     like->keeps_arch = status == MC_OK && keeps_arch(s, own);
     mc_kernel_destroy(own);

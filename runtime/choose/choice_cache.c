@@ -23,7 +23,7 @@ bool choice_key(mc_context *context, const plan_problem *problem, const spec_sou
                 mc_tuning tuning, uint64_t records, mccache_key *key) {
     enum { FIRST = 6 };
     const mc_device_info *gpu = mc_device_get_info(context->device);
-    char numbers[80];
+    char numbers[96];
     mc_text text = {0};
     problem_print(problem, &text);
     char *canonical = text_take(&text);
@@ -31,8 +31,8 @@ bool choice_key(mc_context *context, const plan_problem *problem, const spec_sou
     XXH128_canonical_t *hashes = calloc(sources->count + 1, sizeof *hashes);
     bool memory = canonical != NULL && fields != NULL && hashes != NULL;
     if (memory) {
-        snprintf(numbers, sizeof numbers, "%d %d %d %016" PRIx64, gpu->capability, gpu->multiprocessors,
-                 tuning == MC_TUNING_OFF, records);
+        snprintf(numbers, sizeof numbers, "%d %d %d %016" PRIx64 "%s", gpu->capability, gpu->multiprocessors,
+                 tuning == MC_TUNING_OFF, records, problem->as_csr ? ", CSR as it comes" : "");
         fields[0] = mccache_text("choice", schema);
         fields[1] = mccache_text("version", MC_VERSION);
         fields[2] = mccache_text("generator", mc_generator_id());

@@ -90,8 +90,8 @@ mc_status matrix_check(mc_op op, const mc_matrix *matrix, const mc_context *cont
     if (o != NULL && !o->matrix.wanted)
         return mc_fail(diag, MC_USAGE, "matrix is set, which %s %s has not", operator_article(o), o->title);
     if (matrix == NULL) return check_handle(matrix, "matrix", diag);
-    if (matrix->context == context) return MC_OK;
-    return mc_fail(diag, MC_USAGE, "the matrix is of another context");
+    if (matrix->context != context) return mc_fail(diag, MC_USAGE, "the matrix is of another context");
+    return o == NULL || o->csr ? MC_OK : matrix_refuse_borrowed(matrix, diag);
 }
 
 const mc_vsparse *matrix_host(const mc_matrix *matrix) {
@@ -118,6 +118,7 @@ static void drop_user(mc_matrix *matrix) {
     bool last = --matrix->users == 0;
     pthread_mutex_unlock(&matrix->lock);
     if (!last) return;
+    if (matrix->settled != NULL) drop_user(matrix->settled);
     matrix_free_own(matrix);
     pthread_mutex_destroy(&matrix->lock);
     mc_vsparse_free(&matrix->host);
@@ -136,19 +137,21 @@ static int64_t pattern_bytes(const mc_matrix *matrix) {
 
 static int64_t packing_bytes(const matrix_packing *packing) {
     int64_t bytes = 0;
-    for (size_t i = 0; i < packing->host.array_count; i++)
+    for (size_t i = 0; i < packing->host.array_count && !packing->borrowed; i++)
         bytes += mc_type_size(packing->host.arrays[i].type, packing->host.arrays[i].count);
     return bytes;
 }
 
 mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_diag *diag) {
     if (matrix == NULL) return check_handle(matrix, "matrix", diag);
-    mc_matrix *counted = (mc_matrix *)(uintptr_t)matrix; /* for its lock */
+    mc_matrix *counted = matrix_now((mc_matrix *)(uintptr_t)matrix); /* for its lock */
+    matrix = counted;
     mc_matrix_info all = {.type = matrix->host.type,
                           .vec = matrix->host.vec,
                           .rows = matrix->host.rows,
                           .cols = mc_slide24_source(&matrix->host).cols,
-                          .vectors = matrix->host.vectors};
+                          .vectors = matrix->host.vectors,
+                          .borrowed = matrix_is_borrowed(matrix)};
     pthread_mutex_lock(&counted->lock);
     all.device_bytes = pattern_bytes(matrix);
     for (const matrix_packing *p = matrix->packings; p != NULL; p = p->next)
@@ -161,7 +164,8 @@ mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_d
 
 void packing_empty(mc_context *context, matrix_packing *packing) {
     packing_free_ways(context, packing);
-    for (size_t i = 0; i < MC_MAX_ARRAYS; i++) context_free(context, packing->arrays[i]);
+    for (size_t i = 0; i < MC_MAX_ARRAYS && !packing->borrowed; i++)
+        context_free(context, packing->arrays[i]);
     memset(packing->arrays, 0, sizeof packing->arrays);
     context_free(context, packing->vectors);
     packing->vectors = 0;
@@ -207,6 +211,7 @@ static mc_status pack_on_host(mc_matrix *matrix, const mc_kernel *kernel, matrix
 
 /* Where a pattern lies on the device it is packed there, if its format can be. */
 static mc_status pack(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing *packing, mc_diag *diag) {
+    if (matrix_is_borrowed(matrix)) return matrix_lend(matrix, kernel, packing, diag);
     if (matrix->own == NULL) return pack_on_host(matrix, kernel, packing, diag);
     mc_diag *why = mc_diag_create();
     mc_status status = matrix_pack_on_device(matrix, kernel, packing, why);

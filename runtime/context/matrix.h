@@ -18,12 +18,18 @@ typedef struct values_way {
     int source, ld;   /* the parameters that take these; ld -1: there is none */
 } values_way;
 
+/* Where the arrays of a borrowed matrix lie (mc_csr_config); 0: it is none. */
+typedef struct borrowed_csr {
+    mc_address row_ptr, col_idx, values;
+} borrowed_csr;
+
 /* A matrix, packed as some kernels want it. Plans share it; it counts its users. */
 typedef struct matrix_packing {
     struct matrix_packing *next;
     char form[MC_PACK_FORM]; /* the form of all kernels that read it */
     mc_packed host;          /* sizes, and where values are packed anew */
     mc_address arrays[MC_MAX_ARRAYS];
+    bool borrowed;     /* the arrays are the caller's */
     mc_kernel *kernel; /* a kernel that reads it, without PTX, of its own: for mc_pack_values. NULL: dense */
     int users;
     /* Once values have come from device memory: where they lie in the packed array, and the ways */
@@ -47,7 +53,11 @@ struct mc_matrix {
     mc_address offsets, columns; /* s32[row_blocks + 1], s32[vectors] */
     matrix_packing *own;
     bool has_columns; /* `host` does */
-    int users;        /* the creator, and plans */
+    /* Of one that borrows its arrays (matrix_borrow.c). `host` then has rows that are all alike, and neither
+       columns nor values. Once it is settled, what it has become, which is a user less when this one ends */
+    borrowed_csr borrowed;
+    _Atomic(mc_matrix *) settled;
+    int users; /* the creator, and plans */
 };
 
 /* mc_matrix_create for what the project's own programs have: HOST, which stays theirs.
@@ -98,6 +108,17 @@ mc_status packing_make_way(device_work *work, mc_matrix *matrix, matrix_packing 
 /* Puts values into PACKING from SOURCE, with leading dimension LD, if there is a way. */
 mc_status packing_put_values(matrix_packing *packing, mc_values_from from, mc_address source, int64_t ld,
                              void *stream, mc_diag *diag);
+
+/* -- Borrowed matrices (matrix_borrow.c) --------------------------------------------------------------- */
+
+/* What MATRIX, which may be NULL, is by now: once it is settled, the matrix behind it. */
+mc_matrix *matrix_now(mc_matrix *matrix);
+bool matrix_is_borrowed(const mc_matrix *matrix); /* NULL is none */
+/* MC_CANNOT for a borrowed one. */
+mc_status matrix_refuse_borrowed(const mc_matrix *matrix, mc_diag *diag);
+/* PACKING, which is empty, becomes the caller's arrays, if that is what KERNEL reads; else MC_CANNOT. */
+mc_status matrix_lend(const mc_matrix *matrix, const mc_kernel *kernel, matrix_packing *packing,
+                      mc_diag *diag);
 
 /* -- Matrices made from device memory (matrix_own.c, matrix_pack.c) ------------------------------------ */
 

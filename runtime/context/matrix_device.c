@@ -251,7 +251,9 @@ mc_status mc_matrix_set_device_values(mc_matrix *matrix, const mc_device_values 
     mc_device_values whole;
     context_visit visit;
     if (matrix == NULL) return check_handle(matrix, "matrix", diag);
+    matrix = matrix_now(matrix);
     mc_status status = take_struct(&whole, sizeof whole, values, VALUES_FIRST, "mc_device_values", diag);
+    if (status == MC_OK) status = matrix_refuse_borrowed(matrix, diag);
     if (status == MC_OK) status = check_source(matrix, &whole, diag);
     if (status == MC_OK) status = check_ld(matrix, &whole, diag);
     if (status != MC_OK || matrix->host.vectors == 0) return status;

@@ -154,7 +154,7 @@ static mc_status fill_matrix(device_work *work, const mc_device_matrix_config *c
     return status;
 }
 
-static mc_status make_bcrs(device_work *work, const void *data, mc_matrix **matrix, mc_diag *diag) {
+mc_status matrix_make_bcrs(device_work *work, const void *data, mc_matrix **matrix, mc_diag *diag) {
     const mc_device_matrix_config *config = data;
     mc_vsparse host;
     mc_status status = read_offsets(work, config, &host, diag);
@@ -186,5 +186,6 @@ mc_status mc_matrix_from_device(mc_context *context, const mc_device_matrix_conf
     if (status == MC_OK)
         status = take_struct(&whole, sizeof whole, config, DEVICE_FIRST, "mc_device_matrix_config", diag);
     if (status == MC_OK) status = check_config(&whole, diag);
-    return status == MC_OK ? matrix_on_stream(context, make_bcrs, &whole, stream, matrix, diag) : status;
+    return status == MC_OK ? matrix_on_stream(context, matrix_make_bcrs, &whole, stream, matrix, diag)
+                           : status;
 }

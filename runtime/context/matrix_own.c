@@ -105,6 +105,7 @@ mc_status matrix_fetch_columns(mc_matrix *matrix, mc_diag *diag) {
 
 mc_status matrix_complete(mc_matrix *matrix, mc_diag *diag) {
     if (matrix == NULL) return MC_OK;
-    mc_status status = matrix_fetch_columns(matrix, diag);
+    mc_status status = matrix_refuse_borrowed(matrix, diag);
+    if (status == MC_OK) status = matrix_fetch_columns(matrix, diag);
     return status == MC_OK ? matrix_fetch_values(matrix, NULL, diag) : status;
 }

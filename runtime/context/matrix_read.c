@@ -20,6 +20,7 @@ static void write_values(const mc_vsparse *host, void *values) {
 mc_status mc_matrix_read(mc_matrix *matrix, int32_t *row_ptr, int32_t *col_idx, void *values, mc_diag *diag) {
     context_visit visit;
     if (matrix == NULL) return check_handle(matrix, "matrix", diag);
+    matrix = matrix_now(matrix);
     pthread_mutex_lock(&matrix->lock);
     mc_status status = context_enter(matrix->context, &visit, diag);
     if (status == MC_OK) status = matrix_complete(matrix, diag);

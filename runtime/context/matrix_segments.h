@@ -16,6 +16,8 @@ typedef mc_status matrix_maker(device_work *work, const void *config, mc_matrix 
 /* Calls MAKE for work on STREAM, which it waits for. */
 mc_status matrix_on_stream(mc_context *context, matrix_maker *make, const void *config, void *stream,
                            mc_matrix **matrix, mc_diag *diag);
+/* Of an mc_device_matrix_config that makes sense. */
+matrix_maker matrix_make_bcrs;
 
 typedef struct row_segments {
     int64_t rows, each; /* rows, and segments of a row */

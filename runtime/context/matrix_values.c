@@ -107,10 +107,12 @@ static mc_status replace_values(mc_matrix *matrix, mc_vsparse *fresh, void *stre
 
 mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, void *stream, mc_diag *diag) {
     if (matrix == NULL) return check_handle(matrix, "matrix", diag);
+    matrix = matrix_now(matrix);
     int64_t count = matrix->host.vectors * matrix->host.vec;
     int64_t bytes = mc_type_size(matrix->host.type, count);
     if (values == NULL && count > 0) return mc_fail(diag, MC_USAGE, "values is NULL");
-    mc_status status = matrix_check_values(matrix->host.type, values, count, diag);
+    mc_status status = matrix_refuse_borrowed(matrix, diag);
+    if (status == MC_OK) status = matrix_check_values(matrix->host.type, values, count, diag);
     if (status != MC_OK) return status;
     mc_vsparse fresh = pattern_of(matrix);
     fresh.values = mcrt_array(bytes, 1);

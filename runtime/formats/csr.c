@@ -144,6 +144,11 @@ mc_status mc_csr_pack(const mc_vsparse *a, const mc_csr_form *form, mc_packed *p
 
 /* -- As a row ----------------------------------------------------------------------------------------- */
 
+bool csr_reads_as_it_comes(const mc_kernel *kernel) {
+    const char *format = mc_kernel_contract(kernel)->format;
+    return format != NULL && strcmp(format, format_csr.name) == 0 && mc_kernel_field(kernel, "deal") == 0;
+}
+
 static mc_csr_form form_of(const mc_kernel *kernel, mc_type type) {
     const int lanes = (int)mc_kernel_field(kernel, "lanes"), warps = (int)mc_kernel_field(kernel, "warps");
     const csr_lanes of =

@@ -6,6 +6,8 @@
 #include "formats/panels.h"
 #include "parts/csr_lanes.h"
 
+/* Whether KERNEL reads row_ptr, col_idx and values as CSR has them, and nothing else of the matrix. */
+bool csr_reads_as_it_comes(const mc_kernel *kernel);
 /* MC_USAGE where FORM is none. */
 mc_status csr_check_form(const mc_csr_form *form, mc_diag *diag);
 /* Whether a row of LENGTH nonzeros is more than a group's; and how it is shared then: panels_cut cuts it into

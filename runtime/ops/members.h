@@ -26,6 +26,9 @@ typedef struct plan_problem {
 #include "ops/members.def"
 #undef M
     matrix_features features;
+    /* Only kernels that read CSR as it comes will do. It is no part of which problem it is, as records have
+       it: none are kept for such a one */
+    bool as_csr;
 } plan_problem;
 
 typedef enum problem_member {

@@ -123,6 +123,7 @@ typedef struct mc_operator {
     size_t operand_count;
     bool estimates;   /* the generator has a model of its kernels' times */
     bool two_of_four; /* its matrix is 2:4 sparse, of vectors of one row */
+    bool csr;         /* there are kernels of it that read CSR as it comes (formats/csr.h) */
     bool some_k;      /* its kernels want a k of 1 and more */
     bool coarse;      /* sums of floats of 8 bits keep 13 bits (docs/gemm.md); others' are in f32 */
     /* With one type on both sides, and nothing else asked for, its output is its first operand transposed: of

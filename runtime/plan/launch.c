@@ -107,6 +107,8 @@ mc_status plan_launch_make(const mc_context *context, const plan_problem *proble
     if (status != MC_OK) return status;
     status = mc_bind(kernel, set.items, set.count, &launch->launch, diag);
     if (status != MC_OK) return status;
+    /* A kernel that begins early reads the matrix then, and the one ahead may be writing a borrowed one. */
+    if (packing != NULL && packing->borrowed) launch->launch.overlap = false;
     describe_arguments(problem, contract, launch);
     if (matrix != NULL) launch->arguments[operator_operand(launch->operator, matrix)].wanted = false;
     return MC_OK;

@@ -221,6 +221,7 @@ static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag 
     const mc_tuning usual = plan->context->config.tuning,
                     tuning = config->tuning != MC_TUNING_ENVIRONMENT ? config->tuning : usual;
     mc_status status = plan_problem_of(config, matrix_host(plan->matrix), &plan->problem, diag);
+    plan->problem.as_csr = matrix_is_borrowed(plan->matrix);
     plan->posed = plan->problem;
     if (status == MC_OK) status = plan_pose_dense(plan, config, tuning, diag);
     if (status == MC_OK) status = plan_add_passes(plan->context, &plan->problem, tuning, &plan->passes, diag);
@@ -231,15 +232,25 @@ static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag 
     return MC_OK;
 }
 
+/* Nothing is known of a borrowed matrix that records are kept for, and it is copied for no dense kernel. What
+   CONFIG has that makes no sense stays, so that it is refused. */
+static void be_quick(mc_plan_config *config) {
+    if ((unsigned)config->tuning <= MC_TUNING_TUNE) config->tuning = MC_TUNING_OFF;
+    if (config->dense == MC_DENSE_IF_FASTER) config->dense = MC_DENSE_NEVER;
+}
+
 mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan, mc_diag *diag) {
     mc_plan_config whole;
     if (plan == NULL) return check_handle(plan, "plan", diag);
     *plan = NULL;
     mc_status status = take_struct(&whole, sizeof whole, config, PLAN_CONFIG_FIRST, "mc_plan_config", diag);
-    if (status == MC_OK) status = matrix_check(whole.op, whole.matrix, context, diag);
+    if (status != MC_OK) return status;
+    whole.matrix = matrix_now(whole.matrix);
+    status = matrix_check(whole.op, whole.matrix, context, diag);
     if (status != MC_OK) return status;
     mc_plan *made = plan_new(context, whole.matrix);
     if (made == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    if (matrix_is_borrowed(whole.matrix)) be_quick(&whole);
     status = plan_fill(made, &whole, diag);
     if (status == MC_OK) *plan = made;
     else mc_plan_destroy(made);

@@ -463,4 +463,7 @@ void plan_problem_settings(const plan_problem *problem, problem_settings *settin
         bool usual = row->setting == SETTING_UNLESS_ZERO || row->setting == SETTING_MANY;
         if (!usual || value != 0) add_member(settings, problem, row, value);
     }
+    if (!problem->as_csr) return;
+    add_setting(settings, "staging", "csr");
+    add_setting(settings, "deal", "off");
 }

@@ -31,7 +31,7 @@ MC_API mc_problem plan_problem_estimate(const plan_problem *problem);
 /* The settings that make a spec of the problem's family one for this problem: types, vec, output, layout and
    so on, and the shapes: fixed ones, else "open" (which a shape of 0 is, too, since no kernel is made for
    it). Texts live in SETTINGS. */
-enum { PROBLEM_MAX_SETTINGS = MEMBERS + 1 }; /* one more for the arch, which callers add */
+enum { PROBLEM_MAX_SETTINGS = MEMBERS + 3 }; /* two for `as_csr`, one for the arch, which callers add */
 typedef struct problem_settings {
     mc_setting items[PROBLEM_MAX_SETTINGS];
     size_t count;

@@ -137,6 +137,7 @@ mc_status mc_tune(mc_context *context, const mc_plan_config *problem, const mc_t
         status = mc_fail(diag, MC_USAGE, "seconds is %g, must be 0 or more", tune.seconds);
     if (status == MC_OK && result != NULL)
         status = check_struct_size(result->size, RESULT_FIRST, sizeof mine, "mc_tune_result", diag);
+    if (status == MC_OK) plan.matrix = matrix_now(plan.matrix);
     if (status == MC_OK) status = take_job(context, &plan, &job, diag);
     if (status != MC_OK) return status;
     job.config = &tune;

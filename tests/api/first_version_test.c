@@ -56,6 +56,14 @@ typedef struct first_plan_info {
 } first_plan_info;
 _Static_assert(sizeof(void *) != 8 || sizeof(first_plan_info) == 64, "as it was");
 
+typedef struct first_matrix_info {
+    size_t size;
+    mc_type type;
+    int vec;
+    int64_t rows, cols, vectors, device_bytes;
+} first_matrix_info;
+_Static_assert(sizeof(void *) != 8 || sizeof(first_matrix_info) == 48, "as it was");
+
 enum { BEHIND = 256 };
 
 /* FROM, with bytes behind it that are neither zeros nor addresses. The caller frees. */
@@ -124,6 +132,16 @@ static void look_at(const mc_plan *plan) {
     free(info);
 }
 
+static void look_at_matrix(const mc_matrix *matrix) {
+    const first_matrix_info empty = {.size = sizeof empty};
+    first_matrix_info *info = followed(&empty, sizeof empty);
+    const unsigned char *behind = (const unsigned char *)(info + 1);
+    if (worked("info", mc_matrix_get_info(matrix, (mc_matrix_info *)info, diag)))
+        CHECK(info->size == sizeof *info && info->rows == ROWS, "of %zu bytes", info->size);
+    for (int i = 0; i < BEHIND; i++) CHECK(behind[i] == 0xa5, "byte %d behind the info was written", i);
+    free(info);
+}
+
 static void run(mc_matrix *matrix) {
     const first_plan_config config = {
         .size = sizeof config, .op = MC_OP_SPMM, .matrix = matrix, .b = MC_S8, .c = MC_S32, .n = N};
@@ -133,6 +151,7 @@ static void run(mc_matrix *matrix) {
     if (worked("plan", mc_plan_create(context, given, &plan, diag))) {
         execute(plan);
         look_at(plan);
+        look_at_matrix(matrix);
     }
     (void)worked("tuning", mc_tune(context, given, &tune, NULL, diag));
     mc_plan_destroy(plan);

@@ -201,6 +201,7 @@ const mc_operator operator_spmm = {
     .operands = operands,
     .operand_count = sizeof operands / sizeof *operands,
     .estimates = true,
+    .csr = true,
     .gradients = gradients,
     .gradient_count = sizeof gradients / sizeof *gradients,
     .plain = HAS(scale) | HAS(b_scale) | HAS(c_scale) | HAS(zero) | HAS(activation) | HAS(exact) | HAS(beta),

@@ -1,0 +1,514 @@
+/* Matrices that borrow CSR in device memory: a plan's kernel gets the caller's addresses, nothing is allocated or copied, and what the
+ * arrays hold when it runs counts; settling makes a matrix of copies behind it, also while other threads execute and plan; what cannot
+ * be is refused. borrow_test [DEVICE]: the simulator, or cuda:0. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include "device_matrix.h"
+#include "plan/plan.h"
+
+mc_diag *diag;
+static const char *device = "sim";
+
+/* -- Device memory, counted */
+
+static atomic_int allocations, held;
+
+static mc_address allocate(void *user, size_t bytes) {
+    mc_address address = 0;
+    (void)user;
+    allocations++;
+    held++;
+    return mc_memory_create(context, bytes, &address, NULL) == MC_OK ? address : 0;
+}
+
+static void release(void *user, mc_address address) {
+    (void)user;
+    held--;
+    mc_memory_destroy(context, address);
+}
+
+/* -- Products of a borrowed matrix */
+
+typedef struct borrowed_product {
+    product p;
+    mc_csr_config csr;
+} borrowed_product;
+
+static void write_pattern(const borrowed_product *b) {
+    const mc_vsparse *host = &b->p.host;
+    int32_t *offsets = malloc((size_t)(host->rows + 1) * sizeof *offsets);
+    for (int64_t i = 0; i <= host->rows; i++) offsets[i] = (int32_t)host->row_ptr[i];
+    (void)worked("row_ptr", mc_memory_write(context, b->csr.row_ptr, offsets,
+                                            (size_t)(host->rows + 1) * sizeof *offsets, diag));
+    if (host->vectors > 0)
+        (void)worked("col_idx", mc_memory_write(context, b->csr.col_idx, host->col_idx,
+                                                (size_t)host->vectors * sizeof *host->col_idx, diag));
+    free(offsets);
+}
+
+static void write_values(const borrowed_product *b) {
+    const mc_vsparse *host = &b->p.host;
+    if (host->vectors > 0)
+        (void)worked("values", mc_memory_write(context, b->csr.values, host->values,
+                                               (size_t)mc_type_size(host->type, host->vectors), diag));
+}
+
+/* Arrays begin at no more than what an element wants, and hold nothing yet. */
+static bool open_product(borrowed_product *b, const product_kind *kind, uint64_t seed) {
+    if (!product_open(&b->p, context, kind, seed)) return false;
+    const mc_vsparse *host = &b->p.host;
+    mc_matrix_destroy(b->p.matrix);
+    b->p.matrix = b->p.config.matrix = NULL;
+    b->csr = (mc_csr_config){.size = sizeof b->csr,
+                             .type = host->type,
+                             .rows = host->rows,
+                             .cols = host->cols,
+                             .nonzeros = host->vectors,
+                             .row_ptr = product_reserve(&b->p, (host->rows + 1) * 4, 4)};
+    if (host->vectors > 0) {
+        b->csr.col_idx = product_reserve(&b->p, host->vectors * 4, 12);
+        b->csr.values = product_reserve(&b->p, mc_type_size(host->type, host->vectors),
+                                        (unsigned)mc_type_bytes(host->type));
+    }
+    int before = allocations;
+    if (!worked("mc_matrix_borrow", mc_matrix_borrow(context, &b->csr, &b->p.matrix, diag))) return false;
+    b->p.config.matrix = b->p.matrix;
+    CHECK(allocations == before, "borrowing allocates");
+    return true;
+}
+
+static bool has_field(const mc_plan *plan, const char *field) {
+    mc_plan_info info = {.size = sizeof info};
+    return worked("mc_plan_get_info", mc_plan_get_info(plan, &info, diag)) &&
+           strstr(info.fields, field) != NULL;
+}
+
+/* The kernel's parameter NAME. */
+static uint64_t launched(const mc_plan *plan, const char *name) {
+    const mc_contract *contract = mc_kernel_contract(plan->kernel->kernel);
+    for (size_t i = 0; i < contract->param_count; i++)
+        if (strcmp(contract->params[i].name, name) == 0) return plan->launch.launch.values[i];
+    CHECK(false, "the kernel has no parameter %s", name);
+    return 0;
+}
+
+/* It reads these very arrays. */
+static void check_plan(const borrowed_product *b) {
+    const mc_plan *plan = b->p.plan;
+    mc_plan_info info = {.size = sizeof info};
+    (void)worked("mc_plan_get_info", mc_plan_get_info(plan, &info, diag));
+    if (b->p.config.spec_count == 0)
+        CHECK(strcmp(info.spec, "spmm_csr_f32.lua") == 0, "%s: %s", b->p.kind->name, info.spec);
+    CHECK(info.dense_reason[0] == '\0', "%s: %s", b->p.kind->name, info.dense_reason);
+    CHECK(has_field(plan, "staging=csr") && has_field(plan, "deal=off"), "%s", b->p.kind->name);
+    CHECK(launched(plan, "row_ptr") == b->csr.row_ptr, "%s: row_ptr is copied", b->p.kind->name);
+    if (b->csr.nonzeros == 0) return;
+    CHECK(launched(plan, "col_idx") == b->csr.col_idx, "%s: col_idx is copied", b->p.kind->name);
+    CHECK(launched(plan, "values") == b->csr.values, "%s: values are copied", b->p.kind->name);
+}
+
+static mc_matrix_info info_of(const mc_matrix *matrix) {
+    mc_matrix_info info = {.size = sizeof info};
+    (void)worked("mc_matrix_get_info", mc_matrix_get_info(matrix, &info, diag));
+    return info;
+}
+
+static void *read_c(const product *p, size_t *bytes) {
+    *bytes = (size_t)mc_type_size(p->config.c, p->host.rows * p->ldc);
+    void *c = calloc(*bytes + 1, 1);
+    (void)worked("read", mc_memory_read(context, p->args.c, c, *bytes, diag));
+    return c;
+}
+
+/* The matrix is settled: the old plan has the same bits, and a new one reads copies. */
+static void check_settled(borrowed_product *b) {
+    product *p = &b->p;
+    size_t bytes;
+    void *before = read_c(p, &bytes);
+    CHECK(!info_of(p->matrix).borrowed, "%s", p->kind->name);
+    product_check(p);
+    void *after = read_c(p, &bytes);
+    CHECK(memcmp(before, after, bytes) == 0, "%s: the plan's bits differ after settling", p->kind->name);
+    free(before), free(after);
+    mc_plan_destroy(p->plan);
+    p->plan = NULL;
+    /* Copies are all that is read: what borrows is overwritten. */
+    void *junk = malloc(4 * (size_t)(b->csr.nonzeros + b->csr.rows + 1));
+    memset(junk, 0x7b, 4 * (size_t)(b->csr.nonzeros + b->csr.rows + 1));
+    (void)worked("junk", mc_memory_write(context, b->csr.row_ptr, junk, 4 * (size_t)(b->csr.rows + 1), diag));
+    if (b->csr.nonzeros > 0)
+        (void)worked("junk",
+                     mc_memory_write(context, b->csr.col_idx, junk, 4 * (size_t)b->csr.nonzeros, diag));
+    free(junk);
+    if (!product_plan(p)) return;
+    CHECK(!has_field(p->plan, "deal=off"), "%s: a plan of the settled matrix", p->kind->name);
+    matrix_packing *packing = NULL;
+    CHECK(matrix_pack_for(p->matrix, p->plan->kernel->kernel, &packing, NULL) == MC_CANNOT && packing == NULL,
+          "%s: what is borrowed is lent to a kernel that reads another format", p->kind->name);
+    product_check(p);
+}
+
+static void test_product(const product_kind *kind, uint64_t seed) {
+    borrowed_product b;
+    if (open_product(&b, kind, seed)) {
+        const mc_matrix_info info = info_of(b.p.matrix);
+        int before = allocations;
+        CHECK(info.borrowed && info.vectors == b.csr.nonzeros && info.device_bytes == 0, "%s", kind->name);
+        if (worked(kind->name, mc_plan_create(context, &b.p.config, &b.p.plan, diag))) {
+            CHECK(allocations == before, "%s: planning allocates", kind->name);
+            CHECK(info_of(b.p.matrix).device_bytes == 0, "%s", kind->name);
+            if (mc_plan_workspace(b.p.plan) > 0)
+                b.p.workspace = product_reserve(&b.p, (int64_t)mc_plan_workspace(b.p.plan), 0);
+            check_plan(&b);
+            write_pattern(&b), write_values(&b); /* only now */
+            product_check(&b.p);
+            if (worked("mc_matrix_settle", mc_matrix_settle(b.p.matrix, NULL, diag))) check_settled(&b);
+        }
+    }
+    product_close(&b.p);
+}
+
+static void test_products(void) {
+    static const product_kind kinds[] = {
+        {"f32", MC_F32, 1, 70, 90, 0.9, .config = {.b = MC_F32, .c = MC_F32, .n = 32}},
+        {"f16", MC_F16, 1, 65, 130, 0.8, .config = {.b = MC_F16, .c = MC_F16, .n = 64}},
+        {"bf16 to f32", MC_BF16, 1, 33, 40, 0.7, .config = {.b = MC_BF16, .c = MC_F32, .n = 8}},
+        {"a vector", MC_F32, 1, 50, 300, 0.6, .config = {.b = MC_F32, .c = MC_F32, .n = 1}},
+        {"gaps, open", MC_F32, 1, 40, 60, 0.8, .offset = 4,
+         .config =
+             {.b = MC_F32, .c = MC_F32, .n = 37, .ldb = 41, .ldc = 43, .align = 4, .shapes = MC_SHAPES_OPEN}},
+        {"scale and bias", MC_F16, 1, 30, 60, 0.8,
+         .config = {.b = MC_F16, .c = MC_F16, .n = 24, .scale = MC_PER_ROW, .bias = MC_PER_COLUMN}},
+        {"B by columns", MC_F16, 1, 30, 64, 0.8,
+         .config = {.b = MC_F16, .c = MC_F16, .n = 32, .b_major = MC_MAJOR_COLUMN}},
+        {"no nonzeros", MC_F32, 1, 20, 30, 1.0, .config = {.b = MC_F32, .c = MC_F32, .n = 16}},
+        {"all nonzeros", MC_F32, 1, 9, 200, 0.0, .config = {.b = MC_F32, .c = MC_F32, .n = 16}},
+        {"one row", MC_F16, 1, 1, 77, 0.5, .config = {.b = MC_F16, .c = MC_F32, .n = 5}},
+        {"never dense", MC_F16, 1, 32, 64, 0.1,
+         .config = {
+             .b = MC_F16, .c = MC_F16, .n = 64, .dense = MC_DENSE_IF_FASTER, .tuning = MC_TUNING_TUNE}}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) test_product(&kinds[i], 30 + i);
+}
+
+static const product_kind plain = {
+    "plain", MC_F32, 1, 48, 64, 0.8, .config = {.b = MC_F32, .c = MC_F32, .n = 32}};
+
+/* -- What the arrays hold counts when it is read */
+
+static void test_changes(void) {
+    borrowed_product b;
+    if (open_product(&b, &plain, 7) && product_plan(&b.p)) {
+        write_pattern(&b), write_values(&b);
+        product_check(&b.p);
+        mc_scale_fill(b.p.host.values, b.p.host.vectors, MC_VALUES_FULL, 8);
+        write_values(&b);
+        product_check(&b.p);
+        /* A kernel that begins early would read arrays that the one ahead may be writing. */
+        CHECK(!b.p.plan->launch.launch.overlap, "it begins early");
+    }
+    product_close(&b.p);
+}
+
+/* Of a spec that has the kernel wait for the one ahead by itself. */
+static void test_overlap(void) {
+    static const char name[] = "borrow_test.lua", *const specs[] = {name};
+    FILE *file = fopen(name, "w");
+    borrowed_product b;
+    if (file == NULL) exit(1);
+    fputs("op = 'spmm' arch = 'sm_90' lhs = 'f32' rhs = 'f32' out = 'f32' vec = 1 staging = 'csr' overlap = "
+          "'wait'\n",
+          file);
+    fclose(file);
+    product_kind kind = plain;
+    kind.config.specs = specs, kind.config.spec_count = 1;
+    if (open_product(&b, &kind, 9) && product_plan(&b.p)) {
+        CHECK(has_field(b.p.plan, "overlap=wait"));
+        CHECK(!b.p.plan->launch.launch.overlap, "it begins early");
+        check_plan(&b);
+        write_pattern(&b), write_values(&b);
+        product_check(&b.p);
+    }
+    product_close(&b.p);
+    remove(name);
+}
+
+/* -- Choices are not mistaken for each other's: rows that are alike, as those of a borrowed one are thought to be */
+
+static bool has_quarter(int64_t row, int64_t col) { return (col + row) % 4 == 0; }
+static const device_shape quarter = {"alike", 16, 20, has_quarter};
+
+static void test_choices(void) {
+    mc_vsparse host = device_make_host(MC_F32, 1, &quarter);
+    mc_csr_config csr = {sizeof csr, MC_F32, host.rows, host.cols, host.vectors, 4096, 4096, 4096};
+    mc_plan_config config = {
+        .size = sizeof config, .b = MC_F32, .c = MC_F32, .n = 16, .tuning = MC_TUNING_OFF};
+    mc_matrix *matrices[2] = {NULL, device_from_bcrs(&host, true)};
+    (void)worked("borrow", mc_matrix_borrow(context, &csr, &matrices[0], diag));
+    for (int i = 0; i < 4; i++) {
+        mc_plan *plan = NULL;
+        config.matrix = matrices[i % 2];
+        if (worked("plan", mc_plan_create(context, &config, &plan, diag)))
+            CHECK(has_field(plan, "deal=off") == (i % 2 == 0), "plan %d", i);
+        mc_plan_destroy(plan);
+    }
+    mc_matrix_destroy(matrices[0]);
+    mc_matrix_destroy(matrices[1]);
+    mc_vsparse_free(&host);
+}
+
+/* -- Refusals */
+
+static void refused(const char *what, mc_status got, mc_status want, const char *message) {
+    CHECK(got == want, "%s: %s, %s", what, mc_status_text(got), mc_diag_text(diag));
+    CHECK(mc_diag_count(diag) == 1, "%s: %zu messages", what, mc_diag_count(diag));
+    CHECK_TEXT(mc_diag_text(diag), message);
+    mc_diag_clear(diag);
+}
+
+static void test_configs(void) {
+    const mc_csr_config good = {sizeof good, MC_F16, 8, 10, 12, 4096, 4096, 4096};
+    static const struct {
+        size_t member;
+        int64_t value;
+        mc_status status;
+        const char *message;
+    } rows[] = {{offsetof(mc_csr_config, rows), -1, MC_USAGE, "rows is -1"},
+                {offsetof(mc_csr_config, rows), (int64_t)1 << 31, MC_USAGE, "rows is 2147483648"},
+                {offsetof(mc_csr_config, cols), -1, MC_USAGE, "cols is -1"},
+                {offsetof(mc_csr_config, cols), 1, MC_USAGE, "nonzeros is 12, must be 0 to 8"},
+                {offsetof(mc_csr_config, nonzeros), -1, MC_USAGE, "nonzeros is -1"},
+                {offsetof(mc_csr_config, nonzeros), 81, MC_USAGE, "nonzeros is 81, must be 0 to 80"},
+                {offsetof(mc_csr_config, row_ptr), 0, MC_USAGE, "row_ptr is 0"},
+                {offsetof(mc_csr_config, row_ptr), 4098, MC_CANNOT, "row_ptr is 0x1002"},
+                {offsetof(mc_csr_config, col_idx), 0, MC_USAGE, "col_idx is 0"},
+                {offsetof(mc_csr_config, col_idx), 4097, MC_CANNOT, "col_idx is 0x1001"},
+                {offsetof(mc_csr_config, values), 0, MC_USAGE, "values is 0"},
+                {offsetof(mc_csr_config, values), 4097, MC_CANNOT, "values is 0x1001"}};
+    mc_matrix *matrix = NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mc_csr_config config = good;
+        memcpy((char *)&config + rows[i].member, &rows[i].value, sizeof rows[i].value);
+        refused("config", mc_matrix_borrow(context, &config, &matrix, diag), rows[i].status, rows[i].message);
+        CHECK(matrix == NULL);
+    }
+    static const mc_type types[] = {MC_S8, MC_TF32, MC_U8, MC_E4M3, (mc_type)-1};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        mc_csr_config config = good;
+        config.type = types[i];
+        refused("type", mc_matrix_borrow(context, &config, &matrix, diag),
+                types[i] == (mc_type)-1 ? MC_USAGE : MC_CANNOT, "type is");
+    }
+    mc_csr_config many = good;
+    many.rows = many.cols = 100000, many.nonzeros = (int64_t)1 << 31;
+    refused("many", mc_matrix_borrow(context, &many, &matrix, diag), MC_USAGE, "must be 0 to 2147483647");
+    refused("NULL", mc_matrix_borrow(context, NULL, &matrix, diag), MC_USAGE, "mc_csr_config");
+    refused("NULL", mc_matrix_borrow(NULL, &good, &matrix, diag), MC_USAGE, "context");
+    refused("NULL", mc_matrix_borrow(context, &good, NULL, diag), MC_USAGE, "matrix");
+    refused("NULL", mc_matrix_settle(NULL, NULL, diag), MC_USAGE, "matrix");
+    many = (mc_csr_config){sizeof many, MC_F32, 0, 5, 0, 4096, 0, 0};
+    if (worked("no rows", mc_matrix_borrow(context, &many, &matrix, diag))) {
+        mc_plan *plan = NULL;
+        const mc_plan_config config = {
+            .size = sizeof config, .matrix = matrix, .b = MC_F32, .c = MC_F32, .n = 4};
+        (void)worked("no rows", mc_plan_create(context, &config, &plan, diag));
+        mc_plan_destroy(plan);
+    }
+    mc_matrix_destroy(matrix);
+}
+
+/* Before it is settled; afterwards all of it works. */
+static void check_uses(borrowed_product *b, bool settled) {
+    static const char message[] = "mc_matrix_settle";
+    mc_matrix *matrix = b->p.matrix;
+    int32_t *columns = calloc((size_t)b->csr.nonzeros + 1, sizeof *columns);
+    mc_plan *plan = NULL;
+    const mc_device_values values = {
+        .size = sizeof values, .from = MC_FROM_VECTORS, .address = b->csr.values};
+    const mc_plan_config sampled = {.size = sizeof sampled,
+                                    .op = MC_OP_SDDMM,
+                                    .matrix = matrix,
+                                    .a = MC_F16,
+                                    .b = MC_F16,
+                                    .c = MC_F32,
+                                    .k = 64};
+    struct {
+        const char *what;
+        mc_status got;
+    } uses[] = {{"values", mc_matrix_set_values(matrix, b->p.host.values, NULL, settled ? diag : NULL)},
+                {"device values", mc_matrix_set_device_values(matrix, &values, NULL, NULL)},
+                {"read", mc_matrix_read(matrix, NULL, columns, NULL, NULL)},
+                {"SDDMM", mc_plan_create(context, &sampled, &plan, NULL)}};
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+        CHECK(uses[i].got == (settled ? MC_OK : MC_CANNOT), "%s: %s", uses[i].what,
+              mc_status_text(uses[i].got));
+    if (settled) CHECK(memcmp(columns, b->p.host.col_idx, (size_t)b->csr.nonzeros * sizeof *columns) == 0);
+    mc_plan_destroy(plan);
+    plan = NULL;
+    if (!settled) {
+        refused("values", mc_matrix_set_values(matrix, b->p.host.values, NULL, diag), MC_CANNOT, message);
+        refused("device values", mc_matrix_set_device_values(matrix, &values, NULL, diag), MC_CANNOT,
+                message);
+        refused("read", mc_matrix_read(matrix, NULL, columns, NULL, diag), MC_CANNOT, message);
+        refused("SDDMM", mc_plan_create(context, &sampled, &plan, diag), MC_CANNOT, message);
+        refused("tune", mc_tune(context, &b->p.config, NULL, NULL, diag), MC_CANNOT, message);
+        mc_plan_config given = b->p.config;
+        given.given_values = true;
+        CHECK(mc_plan_create(context, &given, &plan, diag) == MC_CANNOT && plan == NULL, "given values");
+        mc_diag_clear(diag);
+        given = b->p.config;
+        given.b = MC_S8;
+        CHECK(mc_plan_create(context, &given, &plan, diag) != MC_OK && plan == NULL, "a B of s8");
+        mc_diag_clear(diag);
+        given = b->p.config;
+        given.dense = (mc_dense_policy)7;
+        refused("dense", mc_plan_create(context, &given, &plan, diag), MC_USAGE, "dense is 7");
+        given = b->p.config;
+        given.tuning = (mc_tuning)9;
+        refused("tuning", mc_plan_create(context, &given, &plan, diag), MC_USAGE, "tuning is 9");
+    }
+    free(columns);
+}
+
+/* What nobody has looked at is looked at. */
+static void check_contents(borrowed_product *b) {
+    mc_matrix *matrix = b->p.matrix;
+    mc_vsparse *host = &b->p.host;
+    const int64_t end = host->row_ptr[host->rows], second = host->row_ptr[1];
+    host->row_ptr[host->rows] = end + 5;
+    write_pattern(b);
+    refused("end", mc_matrix_settle(matrix, NULL, diag), MC_FORMAT, "row_ptr[48] is");
+    host->row_ptr[host->rows] = end, host->row_ptr[1] = end;
+    write_pattern(b);
+    refused("offsets", mc_matrix_settle(matrix, NULL, diag), MC_FORMAT, "row_ptr[2] is");
+    host->row_ptr[1] = second;
+    const int32_t column = host->col_idx[end - 1];
+    host->col_idx[end - 1] = (int32_t)host->cols;
+    write_pattern(b);
+    refused("columns", mc_matrix_settle(matrix, NULL, diag), MC_FORMAT, "of row block");
+    host->col_idx[end - 1] = column;
+    write_pattern(b);
+    CHECK(info_of(matrix).borrowed, "it is settled by what was refused");
+}
+
+static void test_refusals(void) {
+    borrowed_product b;
+    product_kind kind = plain;
+    kind.type = kind.config.b = MC_F16;
+    test_configs();
+    if (open_product(&b, &kind, 11)) {
+        write_values(&b);
+        check_contents(&b);
+        check_uses(&b, false);
+        if (product_plan(&b.p)) product_check(&b.p);
+        (void)worked("settle", mc_matrix_settle(b.p.matrix, NULL, diag));
+        (void)worked("settle again", mc_matrix_settle(b.p.matrix, NULL, diag));
+        check_uses(&b, true);
+        check_settled(&b);
+    }
+    product_close(&b.p);
+    mc_vsparse host = product_host(&plain, 3);
+    mc_matrix *own = product_matrix(context, &host);
+    (void)worked("not borrowed", mc_matrix_settle(own, NULL, diag));
+    CHECK(!info_of(own).borrowed);
+    mc_matrix_destroy(own);
+    mc_vsparse_free(&host);
+}
+
+/* -- In the background: threads settle and plan, others execute, until the matrix has become another one */
+
+enum { THREADS = 3, PLANS = 4 };
+
+typedef struct background {
+    pthread_t thread;
+    pthread_barrier_t *start;
+    const product *p;
+    mc_plan *plan;
+    mc_status status;
+} background;
+
+static void *convert(void *data) {
+    background *b = data;
+    pthread_barrier_wait(b->start);
+    b->status = mc_matrix_settle(b->p->matrix, NULL, NULL);
+    if (b->status == MC_OK) b->status = mc_plan_create(context, &b->p->config, &b->plan, NULL);
+    return NULL;
+}
+
+/* Of whichever the matrix is at the time. */
+static void *plan_anew(void *data) {
+    background *b = data;
+    pthread_barrier_wait(b->start);
+    for (int i = 0; i < PLANS && b->status == MC_OK; i++) {
+        mc_plan *plan = NULL;
+        mc_matrix_info info = {.size = sizeof info};
+        b->status = mc_plan_create(context, &b->p->config, &plan, NULL);
+        mc_plan_destroy(plan);
+        if (b->status == MC_OK) b->status = mc_matrix_get_info(b->p->matrix, &info, NULL);
+    }
+    return NULL;
+}
+
+static void check_converted(borrowed_product *b, background *workers) {
+    mc_plan *first = b->p.plan;
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(workers[i].status == MC_OK, "thread %d: %s", i, mc_status_text(workers[i].status));
+        if (workers[i].plan == NULL) continue;
+        b->p.plan = workers[i].plan;
+        b->p.workspace = 0;
+        if (mc_plan_workspace(b->p.plan) > 0)
+            b->p.workspace = product_reserve(&b->p, (int64_t)mc_plan_workspace(b->p.plan), 0);
+        CHECK(!has_field(b->p.plan, "deal=off"), "thread %d", i);
+        product_check(&b->p);
+        mc_plan_destroy(b->p.plan);
+    }
+    b->p.plan = first;
+}
+
+static void test_background(uint64_t seed) {
+    pthread_barrier_t start;
+    background workers[THREADS] = {{.status = MC_OK}};
+    borrowed_product b;
+    product_kind kind = plain;
+    kind.type = kind.config.b = MC_F16;
+    if (open_product(&b, &kind, seed) && product_plan(&b.p)) {
+        write_pattern(&b), write_values(&b);
+        product_check(&b.p); /* the first call */
+        pthread_barrier_init(&start, NULL, THREADS + 1);
+        for (int i = 0; i < THREADS; i++) {
+            workers[i].start = &start, workers[i].p = &b.p;
+            pthread_create(&workers[i].thread, NULL, i < 2 ? convert : plan_anew, &workers[i]);
+        }
+        pthread_barrier_wait(&start);
+        for (int i = 0; i < 3; i++) product_check(&b.p);
+        for (int i = 0; i < THREADS; i++) pthread_join(workers[i].thread, NULL);
+        pthread_barrier_destroy(&start);
+        product_check(&b.p);
+        check_converted(&b, workers);
+    }
+    product_close(&b.p);
+}
+
+int main(int count, char **arguments) {
+    if (count > 1) device = arguments[1];
+    diag = mc_diag_create();
+    const mc_context_config config = {.size = sizeof config,
+                                      .device = device,
+                                      .cache = MC_CACHE_MEMORY,
+                                      .records = "",
+                                      .allocate = allocate,
+                                      .release = release};
+    if (strcmp(device, "sim") != 0 && mc_device_cuda_count() == 0) return 77;
+    if (!worked("context", mc_context_create(&config, &context, diag))) return device_end(check_end());
+    test_products();
+    test_changes();
+    test_overlap();
+    test_choices();
+    test_refusals();
+    for (uint64_t seed = 60; seed < 62; seed++) test_background(seed);
+    CHECK(held == 0, "%d blocks of device memory are left", held);
+    mc_context_destroy(context);
+    mc_diag_destroy(diag);
+    return device_end(check_end());
+}
