@@ -17,6 +17,7 @@ typedef struct dealing {
     double waves;
     int32_t *list;
     int64_t count;
+    int64_t pieces; /* of panels that are cut */
 } dealing;
 
 static void put_panel(dealing *d, int64_t panel, int64_t parts) {
@@ -31,15 +32,21 @@ static void put_panel(dealing *d, int64_t panel, int64_t parts) {
     }
 }
 
+/* Those that are CUT, or the others. */
+static void put_panels(dealing *d, bool cut) {
+    for (int64_t panel = 0; panel < d->row_ptr->count - 1; panel++) {
+        const int64_t parts = hrpb_panel_parts(d->row_ptr, panel, d->waves);
+        if ((parts > 1) == cut) put_panel(d, panel, parts);
+    }
+}
+
 /* Panels that are cut come first, as those of whose sums the workspace has room; in both parts panels stay in
    their order, so that neighbours find their rows of B in L2. */
 static void deal(dealing *d) {
     d->count = 0;
-    for (int cut = 1; cut >= 0; cut--)
-        for (int64_t panel = 0; panel < d->row_ptr->count - 1; panel++) {
-            const int64_t parts = hrpb_panel_parts(d->row_ptr, panel, d->waves);
-            if ((parts > 1) == (cut == 1)) put_panel(d, panel, parts);
-        }
+    put_panels(d, true);
+    d->pieces = d->count;
+    put_panels(d, false);
 }
 
 /* Puts items in the place of blocked_row_ptr. */
@@ -52,6 +59,7 @@ static mc_status take_items(mc_packed *packed, double waves, mc_diag *diag) {
     deal(&d);
     free(packed->arrays[0].data);
     packed->arrays[0] = (mc_packed_array){"items", MC_S32, words, d.list};
+    packed->pieces = d.pieces;
     return MC_OK;
 }
 

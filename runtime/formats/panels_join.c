@@ -21,7 +21,7 @@ static mc_status check_matrix(const mc_vsparse *a, int rows, mc_diag *diag) {
    set. */
 static void take_panel(const mc_vsparse *a, const row_panel *panel, panel_matrix *m, int64_t at) {
     const int rows = m->joined.vec;
-    int32_t next[MC_MAX_VEC], *element = m->element + at * rows;
+    int32_t next[MOST_ROWS], *element = m->element + at * rows;
     for (int r = 0; r < panel->rows; r++) next[r] = (int32_t)a->row_ptr[panel->first_row + r];
     for (int64_t i = 0; i < panel->columns; i++, element += rows) {
         m->joined.col_idx[at + i] = panel->column[i];

@@ -104,7 +104,7 @@ static void check_items(session *s, const mc_kernel *kernel, const mc_vsparse *a
     const mc_packed_array *items = mc_packed_find(&packed, "items");
     const int32_t *start = mc_packed_find(&published, "blocked_row_ptr")->data;
     const int64_t panels = mc_packed_find(&published, "blocked_row_ptr")->count - 1;
-    int64_t blocks = 0, finished = 0;
+    int64_t blocks = 0, finished = 0, cut = 0;
     for (int64_t i = 0; i < items->count / PANEL_ITEM_WORDS; i++) {
         const int32_t *item = (const int32_t *)items->data + i * PANEL_ITEM_WORDS;
         const unsigned part = (unsigned)item[3] >> PANEL_PIECE_SHIFT & (PANEL_MOST_PIECES - 1),
@@ -114,9 +114,11 @@ static void check_items(session *s, const mc_kernel *kernel, const mc_vsparse *a
         CHECK(part == 0 || item[-4] == item[0], "item %d is not behind its panel's others", (int)i);
         CHECK(part + 1 < parts || item[2] == start[item[0] + 1], "item %d ends at block %d", (int)i, item[2]);
         CHECK(parts == 1 || i == 0 || item[-1] != 0, "item %d is cut, the one before is not", (int)i);
-        blocks += item[2] - item[1], finished += part + 1 == parts, s->cut += parts > 1;
+        blocks += item[2] - item[1], finished += part + 1 == parts, cut += parts > 1;
     }
     CHECK(finished == panels && blocks == start[panels], "%d panels, %d blocks", (int)finished, (int)blocks);
+    CHECK(packed.pieces == cut, "%d virtual panels of cut ones, packed as %d", (int)cut, (int)packed.pieces);
+    s->cut += cut;
     mc_packed_free(&packed);
     mc_packed_free(&published);
 }
