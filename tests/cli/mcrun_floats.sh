@@ -186,6 +186,13 @@ sed 's/^ *mma.sync/\/\/ &/' panels.ptx >wrong.ptx
 panels --set panel=8 --ptx wrong.ptx >table 2>err
 check 'without mma it is wrong' grep -q 'verdict    wrong' table
 check "the error wants a NaN: $(cat err)" grep -q 'must be from inf .*(9 of 10 elements wrong)' err
+# Of HRPB it reaches the 16 rows of a brick that has something, and not those of one below that has nothing.
+printf '%%%%MatrixMarket matrix coordinate real general\n20 2 3\n1 1 1\n3 2 2\n10 2 -1\n' >bricks.mtx
+npy infinite_tf32.npy '<f4' 2 1 '\x00\x00\x80\x7f\x00\x00\x40\x40' # infinity, 3
+for rows in 16 32; do
+    expect 0 'verdict    within bounds' "$mcrun" spmm "$root/specs/spmm_hrpb_tf32.lua" --device sim bricks.mtx --b infinite_tf32.npy --set panel_rows=$rows --out c.npy
+    holds f4 c.npy 'inf nan nan nan nan nan nan nan nan nan nan nan nan nan nan nan 0 0 0 0'
+done
 
 # Tuned, recorded, planned
 expect 0 'spmm_f16.lua' "$mcrun" tune "$spec" m.smtx --n 64 --device sim

@@ -92,6 +92,9 @@ static void make_operands(session *s, size_t index, int64_t n, int64_t ldb, mc_v
     bool named = false;
     for (int64_t i = 0; i < csr.nnz; i++) named = named || csr.col_idx[i] == 0;
     for (int64_t i = 0; i < n && !named; i++) mc_dense_set(b, 0, i, real_to_bits(MC_F32, INFINITY));
+    /* Of other rows it reaches all rows of bricks that have something, and no others */
+    for (int64_t i = 0; i < csr.cols * n && index % 2 == 1; i += 97)
+        mc_dense_set(b, i / n, i % n, real_to_bits(MC_F32, INFINITY));
     mc_csr_free(&csr);
 }
 

@@ -35,13 +35,19 @@ static uint32_t factor_of_b(const ordered_product *p, int64_t row, int64_t colum
     return mma_factor(p->b->type, p->types[1], mc_dense_get(p->b, row, column));
 }
 
-/* VECTOR of each place along k. */
-static void add_mma(const ordered_product *p, const int64_t *vector, uint32_t *sums) {
+/* Whether the MMA-th one takes row ROW of the row block. */
+static bool takes_row(const slot_walk *walk, int64_t mma, int row) {
+    return walk->bricks == NULL || (walk->bricks[mma] >> row / HRPB_TILE_ROWS & 1) != 0;
+}
+
+static void add_mma(const ordered_product *p, int64_t mma, uint32_t *sums) {
+    const int64_t *vector = &p->walk.vector[mma * p->walk.depth]; /* of each place along k */
     uint32_t row[MMA_MOST_PRODUCTS], column[MMA_MOST_PRODUCTS];
     for (int64_t j = 0; j < p->b->cols; j++) {
         for (int k = 0; k < p->walk.depth; k++)
             column[k] = vector[k] < 0 ? 0 : factor_of_b(p, p->a->col_idx[vector[k]], j);
         for (int r = 0; r < p->a->vec; r++) {
+            if (!takes_row(&p->walk, mma, r)) continue;
             uint32_t *sum = &sums[r * p->b->cols + j];
             for (int k = 0; k < p->walk.depth; k++) row[k] = vector[k] < 0 ? 0 : factor_of_a(p, vector[k], r);
             *sum = mma_sum(&p->form, row, column, *sum);
@@ -93,8 +99,7 @@ static void sum_block(const ordered_product *p, int64_t block, uint32_t *c) {
     for (int64_t i = 0; i < count * parts; i++) p->sums[i] = 0;
     for (int64_t part = 0; part < parts; part++) {
         const int64_t *start = &walk->start[first + part];
-        for (int64_t mma = start[0]; mma < start[1]; mma++)
-            add_mma(p, &walk->vector[mma * walk->depth], p->sums + part * count);
+        for (int64_t mma = start[0]; mma < start[1]; mma++) add_mma(p, mma, p->sums + part * count);
     }
     for (int64_t i = 0; i < count; i++) {
         const part_sums sums = {p->sums + i, count};

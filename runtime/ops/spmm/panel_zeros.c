@@ -1,8 +1,10 @@
 #include "ops/spmm/panel_zeros.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/memory.h"
 #include "formats/panels.h"
+#include "parts/hrpb.h"
 
 /* Zero times anything smaller is zero, also once it is rounded to tf32. */
 static const double greatest = 0x1p127;
@@ -18,18 +20,56 @@ static bool find_rows(const mc_dense *b, bool *has) {
     return any;
 }
 
-static bool is_kept(const panel_matrix *m, const bool *has, int64_t column, int row) {
-    return m->element[column * m->joined.vec + row] >= 0 || has[m->joined.col_idx[column]];
+/* Rows and columns of a panel that are multiplied together where any of them has something: of panels all rows
+   and a column, of HRPB a brick. */
+typedef struct zeros_form {
+    int rows; /* of a panel */
+    int brick_rows, brick_cols;
+} zeros_form;
+
+static zeros_form form_of(const mc_kernel *kernel) {
+    const char *panel = mc_kernel_field_text(kernel, "panel"),
+               *staging = mc_kernel_field_text(kernel, "staging");
+    if (staging != NULL && strcmp(staging, "hrpb") == 0)
+        return (zeros_form){(int)mc_kernel_field(kernel, "panel_rows"), HRPB_TILE_ROWS, HRPB_TILE_COLS};
+    const int rows = panel != NULL ? atoi(panel) : 1;
+    return (zeros_form){rows, rows, 1};
+}
+
+typedef struct joined_panels {
+    panel_matrix m;
+    zeros_form form;
+    const bool *has; /* of rows of B: find_rows */
+} joined_panels;
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Whether the brick of row ROW of PANEL in its column COLUMN has something. */
+static bool has_brick(const joined_panels *p, int64_t panel, int64_t column, int row) {
+    const mc_vsparse *joined = &p->m.joined;
+    const int64_t in_panel = column - joined->row_ptr[panel], first = column - in_panel % p->form.brick_cols,
+                  end = smaller(first + p->form.brick_cols, joined->row_ptr[panel + 1]);
+    const int top = row - row % p->form.brick_rows;
+    for (int64_t i = first; i < end; i++)
+        for (int r = top; r < top + p->form.brick_rows; r++)
+            if (p->m.element[i * joined->vec + r] >= 0) return true;
+    return false;
+}
+
+static bool is_kept(const joined_panels *p, int64_t panel, int64_t column, int row) {
+    const mc_vsparse *joined = &p->m.joined;
+    return p->m.element[column * joined->vec + row] >= 0 ||
+           (p->has[joined->col_idx[column]] && has_brick(p, panel, column, row));
 }
 
 /* Row ROW of A, with its zeros; where TO is NULL they are only counted. Returns the end of what it has, which
    begins at AT. */
-static int64_t take_row(const panel_matrix *m, const bool *has, int64_t row, int64_t at, mc_vsparse *to) {
-    const mc_vsparse *joined = &m->joined;
+static int64_t take_row(const joined_panels *p, int64_t row, int64_t at, mc_vsparse *to) {
+    const mc_vsparse *joined = &p->m.joined;
     const int64_t panel = row / joined->vec;
     const int in_panel = (int)(row % joined->vec);
     for (int64_t i = joined->row_ptr[panel]; i < joined->row_ptr[panel + 1]; i++) {
-        if (!is_kept(m, has, i, in_panel)) continue;
+        if (!is_kept(p, panel, i, in_panel)) continue;
         if (to != NULL) to->col_idx[at] = joined->col_idx[i];
         if (to != NULL) mc_vsparse_set_value(to, at, 0, mc_vsparse_value(joined, i, in_panel));
         at++;
@@ -37,28 +77,28 @@ static int64_t take_row(const panel_matrix *m, const bool *has, int64_t row, int
     return at;
 }
 
-static mc_status add_zeros(const mc_vsparse *a, int rows, const bool *has, mc_vsparse *to, mc_diag *diag) {
-    panel_matrix m;
+static mc_status add_zeros(const mc_vsparse *a, zeros_form form, const bool *has, mc_vsparse *to,
+                           mc_diag *diag) {
+    joined_panels p = {.form = form, .has = has};
     int64_t count = 0;
-    mc_status status = panels_join(a, rows, &m, diag);
+    mc_status status = panels_join(a, form.rows, &p.m, diag);
     if (status != MC_OK) return status;
-    for (int64_t row = 0; row < a->rows; row++) count = take_row(&m, has, row, count, NULL);
+    for (int64_t row = 0; row < a->rows; row++) count = take_row(&p, row, count, NULL);
     status = mcrt_vsparse_create(a->type, 1, a->rows, a->cols, count, to, diag);
     for (int64_t row = 0; row < a->rows && status == MC_OK; row++)
-        to->row_ptr[row + 1] = take_row(&m, has, row, to->row_ptr[row], to);
-    panels_free(&m);
+        to->row_ptr[row + 1] = take_row(&p, row, to->row_ptr[row], to);
+    panels_free(&p.m);
     return status;
 }
 
 mc_status panel_zeros_add(const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b,
                           mc_vsparse *with_zeros, mc_diag *diag) {
-    const char *panel = mc_kernel_field_text(kernel, "panel");
-    const int rows = panel != NULL ? atoi(panel) : 1;
+    const zeros_form form = form_of(kernel);
     *with_zeros = (mc_vsparse){0};
-    if (rows == 1 || !mc_type_is_real(b->type)) return MC_OK;
+    if (form.rows == 1 || !mc_type_is_real(b->type)) return MC_OK;
     bool *has = mcrt_array(b->rows, sizeof *has);
     if (has == NULL) return mcrt_no_memory(diag, b->rows, "rows of B");
-    mc_status status = find_rows(b, has) ? add_zeros(a, rows, has, with_zeros, diag) : MC_OK;
+    mc_status status = find_rows(b, has) ? add_zeros(a, form, has, with_zeros, diag) : MC_OK;
     free(has);
     return status;
 }

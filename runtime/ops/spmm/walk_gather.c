@@ -93,6 +93,7 @@ mc_status walk_gather(const mc_vsparse *a, const mc_gather_order *order, int dep
 
 void walk_free(slot_walk *walk) {
     free(walk->vector);
+    free(walk->bricks);
     free(walk->start);
     free(walk->first_part);
     *walk = (slot_walk){0};

@@ -1,5 +1,4 @@
-/* The order of the kernel of staging "hrpb": bricks of 4 active columns, one after another. A brick without
-   anything, which the kernel leaves out, adds zeros here. */
+/* The order of the kernel of staging "hrpb": bricks of 4 active columns, one after another. */
 #include <stdlib.h>
 #include "base/memory.h"
 #include "formats/hrpb.h"
@@ -13,8 +12,19 @@ static void count_blocks(const mc_vsparse *joined, int tile_cols, int32_t *block
     }
 }
 
-static void take_panel(const mc_vsparse *joined, const mc_hrpb *form, const mc_packed_array *row_ptr,
+/* What slot_walk.bricks has of an mma with VECTORs at its places. */
+static uint32_t bricks_of(const panel_matrix *m, const int64_t *vector) {
+    const int rows = m->joined.vec;
+    uint32_t bricks = 0;
+    for (int k = 0; k < HRPB_TILE_COLS; k++)
+        for (int r = 0; r < rows && vector[k] != WALK_PADDING; r++)
+            if (m->element[vector[k] * rows + r] >= 0) bricks |= 1u << r / HRPB_TILE_ROWS;
+    return bricks;
+}
+
+static void take_panel(const panel_matrix *m, const mc_hrpb *form, const mc_packed_array *row_ptr,
                        int64_t panel, slot_walk *walk) {
+    const mc_vsparse *joined = &m->joined;
     const int32_t *start = row_ptr->data;
     const int64_t mma = form->tile_cols / HRPB_TILE_COLS, end = joined->row_ptr[panel + 1],
                   parts = walk->first_part[panel + 1] - walk->first_part[panel];
@@ -24,11 +34,13 @@ static void take_panel(const mc_vsparse *joined, const mc_hrpb *form, const mc_p
     int64_t *to = &walk->vector[start[panel] * mma * HRPB_TILE_COLS], vector = joined->row_ptr[panel];
     for (int64_t i = 0; i < (start[panel + 1] - start[panel]) * mma * HRPB_TILE_COLS; i++, vector++)
         to[i] = vector < end ? vector : WALK_PADDING;
+    for (int64_t i = start[panel] * mma; i < start[panel + 1] * mma; i++)
+        walk->bricks[i] = bricks_of(m, &walk->vector[i * HRPB_TILE_COLS]);
 }
 
-static mc_status make_walk(const mc_vsparse *joined, const mc_hrpb *form, double waves,
+static mc_status make_walk(const panel_matrix *m, const mc_hrpb *form, double waves,
                            const mc_packed_array *row_ptr, slot_walk *walk, mc_diag *diag) {
-    const int64_t panels = joined->row_blocks, blocks = ((const int32_t *)row_ptr->data)[panels];
+    const int64_t panels = m->joined.row_blocks, blocks = ((const int32_t *)row_ptr->data)[panels];
     walk->first_part = mcrt_array(panels + 1, sizeof *walk->first_part);
     if (walk->first_part == NULL) return mcrt_no_memory(diag, panels, "panels");
     for (int64_t p = 0; p < panels; p++) {
@@ -38,8 +50,10 @@ static mc_status make_walk(const mc_vsparse *joined, const mc_hrpb *form, double
     }
     walk->start = mcrt_array(walk->first_part[panels] + 1, sizeof *walk->start);
     walk->vector = mcrt_array(blocks * form->tile_cols, sizeof *walk->vector);
-    if (walk->start == NULL || walk->vector == NULL) return mcrt_no_memory(diag, blocks, "blocks");
-    for (int64_t p = 0; p < panels; p++) take_panel(joined, form, row_ptr, p, walk);
+    walk->bricks = mcrt_array(blocks * form->tile_cols / HRPB_TILE_COLS, sizeof *walk->bricks);
+    if (walk->start == NULL || walk->vector == NULL || walk->bricks == NULL)
+        return mcrt_no_memory(diag, blocks, "blocks");
+    for (int64_t p = 0; p < panels; p++) take_panel(m, form, row_ptr, p, walk);
     walk->start[walk->first_part[panels]] = blocks * (form->tile_cols / HRPB_TILE_COLS);
     return MC_OK;
 }
@@ -51,7 +65,7 @@ mc_status walk_hrpb(const panel_matrix *m, const mc_hrpb *form, double waves, sl
     row_ptr.data = mcrt_array(row_ptr.count, sizeof(int32_t));
     if (row_ptr.data == NULL) return mcrt_no_memory(diag, row_ptr.count, "panels");
     count_blocks(&m->joined, form->tile_cols, row_ptr.data);
-    mc_status status = make_walk(&m->joined, form, waves, &row_ptr, walk, diag);
+    mc_status status = make_walk(m, form, waves, &row_ptr, walk, diag);
     free(row_ptr.data);
     return status;
 }
