@@ -51,10 +51,11 @@ static const struct refusal {
     {SDDMM(MC_S32, 64, .activation = MC_ACTIVATION_RELU), MC_S8, MC_USAGE, "activation is set"},
     {SPMM(MC_S32, 32, .a = MC_U8), MC_S8, MC_USAGE, "a is u8, the matrix holds s8: leave a out"},
     {SPMM(MC_S32, 32, .align = 16), MC_F32, MC_CANNOT,
-     "the matrix's type is f32, there are kernels for s8, u8, s16, u16, s4, u4, s12, u12, f16, "
-     "bf16, tf32, e4m3, e5m2 and tf32rz"},
-    {SPMM(MC_S32, 32, .b = MC_S32), MC_S8, MC_CANNOT, "b is s32, there are kernels for s8, u8, s16"},
-    {SDDMM(MC_S32, 64, .a = MC_F32), MC_S8, MC_CANNOT, "a is f32, there are kernels for s8, u8, s16"},
+     "the matrix's type is f32, b is s8: there are kernels for two sides of integers, or of floats"},
+    {SPMM(MC_S32, 32, .b = MC_S32), MC_S8, MC_CANNOT,
+     "b is s32, there are kernels for s8, u8, s16, u16, s4, u4, s12, u12, f16, bf16, f32, tf32, e4m3, e5m2 "
+     "and tf32rz"},
+    {SDDMM(MC_S32, 64, .a = MC_S32), MC_S8, MC_CANNOT, "a is s32, there are kernels for s8, u8, s16"},
     {SDDMM(MC_S32, 64, .a = MC_F16), MC_S8, MC_CANNOT,
      "a is f16, b is s8: there are kernels for two sides of integers, or of floats"},
     {SPMM(MC_F32, 32, .b = MC_S8), MC_BF16, MC_CANNOT,

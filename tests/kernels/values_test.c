@@ -19,7 +19,8 @@ typedef enum demand {
     WIDE_SIGNED,  /* A has signed values of several digits */
     NARROW_RIGHT, /* B has 4 bits */
     PANELS,       /* which the others have not */
-    BRICKS        /* of HRPB, likewise */
+    BRICKS,       /* of HRPB, likewise */
+    ROWS          /* of CSR, likewise */
 } demand;
 
 static const struct choice {
@@ -33,6 +34,8 @@ static const struct choice {
     {ANY_TYPES, {{"split", "1"}}, 1},
     {BRICKS, {{"panel_rows", "32"}, {"block_cols", "8"}}, 2},
     {BRICKS, {{"waves", "1"}}, 1},
+    {ROWS, {{"deal", "false"}, {"share", "2"}}, 2},
+    {ROWS, {{"lhs", "f16"}, {"rhs", "f16"}}, 2},
     {PANELS, {{"values", "slots"}}, 1},
     {PANELS, {{"values", "nonzeros"}, {"panel", "16"}}, 2},
     {WIDE_SIGNED, {{"digits", "balanced"}}, 1},
@@ -164,6 +167,10 @@ static bool has_bricks(const mc_kernel *kernel) {
     return strcmp(mc_kernel_contract(kernel)->format, "hrpb") == 0;
 }
 
+static bool has_rows(const mc_kernel *kernel) {
+    return strcmp(mc_kernel_contract(kernel)->format, "csr") == 0;
+}
+
 /* Another matrix: a vector more in the last row block, or one in another column. */
 static void check_refused(const char *what, const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
                           const mc_packed *want, mc_diag *diag) {
@@ -247,6 +254,7 @@ static bool meets(const mc_kernel *kernel, demand wanted, mc_diag *diag) {
     bool wide = mc_type_min(lhs) < 0 && mc_type_bits(lhs) > 8;
     bool narrow = mc_type_bits(rhs) == 4 && !ring; /* a 4-bit mma can take it */
     if (has_bricks(kernel) || wanted == BRICKS) return has_bricks(kernel) && wanted == BRICKS;
+    if (has_rows(kernel) || wanted == ROWS) return has_rows(kernel) && wanted == ROWS;
     if (has_panels(kernel) || wanted == PANELS) return has_panels(kernel) && wanted == PANELS;
     return wanted == ANY_TYPES || (wanted == WIDE_SIGNED ? wide : narrow);
 }

@@ -20,8 +20,8 @@ static bool find_rows(const mc_dense *b, bool *has) {
     return any;
 }
 
-/* Rows and columns of a panel that are multiplied together where any of them has something: of panels all rows
-   and a column, of HRPB a brick. */
+/* A brick is rows and columns of a panel that are all multiplied where any element of it is there. With
+   panels it is all rows and one column, with HRPB 16 rows and 4 columns. */
 typedef struct zeros_form {
     int rows; /* of a panel */
     int brick_rows, brick_cols;

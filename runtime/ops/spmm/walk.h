@@ -20,8 +20,8 @@ typedef struct slot_walk {
        `warps`-th thread block to its own, and then these are added */
     int warps;
     int64_t *vector; /* [mma][depth]: what an mma has at each place along k; WALK_PADDING: none */
-    /* Of HRPB [mma]: bit i says whether the mma's brick in the i-th 16 rows of the row block has something, for
-       where it has nothing none is multiplied. NULL: an mma takes all rows */
+    /* Of HRPB [mma]: bit i says whether the mma's brick in the i-th 16 rows of the row block has something.
+       Where it has nothing, these rows are not multiplied. NULL: an mma takes all rows */
     uint32_t *bricks;
     /* Columns of C whose sums one part adds up, and the next part those beside them. The part begins with its
        own sum; next comes that of the part with its number xor 1, then xor 2 and so on. 0: part 0 has all. */
