@@ -90,7 +90,8 @@ mc_status matrix_complete(mc_matrix *matrix, mc_diag *diag);
 /* Its columns alone. */
 mc_status matrix_fetch_columns(mc_matrix *matrix, mc_diag *diag);
 
-/* The array that holds PACKING's values, or NULL: a mask's pattern alone has none. */
+/* The array that holds PACKING's values, or NULL: a mask's pattern alone has none. HRPB's holds its patterns,
+   too. */
 const mc_packed_array *packing_values(const matrix_packing *packing);
 /* Frees what PACKING keeps for values from device memory. */
 void packing_free_ways(mc_context *context, matrix_packing *packing);

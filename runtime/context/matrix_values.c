@@ -7,8 +7,11 @@
 #include "context/matrix_make.h"
 
 const mc_packed_array *packing_values(const matrix_packing *packing) {
-    const mc_packed_array *values = mc_packed_find(&packing->host, "values");
-    return values != NULL ? values : mc_packed_find(&packing->host, "mask_values");
+    static const char *const names[] = {"values", "mask_values", "packed_blocks"};
+    const mc_packed_array *values = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && values == NULL; i++)
+        values = mc_packed_find(&packing->host, names[i]);
+    return values;
 }
 
 /* On the host. What is left of a failure there does not matter: nothing is copied to the device until all

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "formats/csr.h"
 #include "formats/format.h"
+#include "formats/slots.h"
 #include "parts/panels.h"
 
 extern const packed_format format_csr;
@@ -118,11 +119,14 @@ static mc_status check(const mc_vsparse *a, const mc_csr_form *form, mc_diag *di
     return mc_fail(diag, MC_CANNOT, "2^31 nonzeros or more, which csr counts in s32");
 }
 
+/* Whole groups of slots, as a device puts new values in place; zeros behind the last nonzero. */
+static int64_t padded(int64_t nonzeros) { return (nonzeros + SLOTS_PLAIN - 1) / SLOTS_PLAIN * SLOTS_PLAIN; }
+
 static mc_status add_arrays(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
     mc_status status = add_items(a, form, packed, diag);
     if (status == MC_OK) status = packed_add(packed, "row_ptr", MC_S32, a->rows + 1, diag);
     if (status == MC_OK) status = packed_add(packed, "col_idx", MC_S32, a->vectors, diag);
-    if (status == MC_OK) status = packed_add(packed, "values", a->type, a->vectors, diag);
+    if (status == MC_OK) status = packed_add(packed, "values", a->type, padded(a->vectors), diag);
     if (status != MC_OK) return status;
     int32_t *row_ptr = mc_packed_find(packed, "row_ptr")->data;
     for (int64_t row = 0; row <= a->rows; row++) row_ptr[row] = (int32_t)a->row_ptr[row];

@@ -133,7 +133,7 @@ typedef struct mc_csr_form {
                               last, 0, and whether others in the thread block share a row
      row_ptr  s32[m + 1]      the first nonzero of each row, then their number
      col_idx  s32[nonzeros]
-     values   [nonzeros]      elements of A's type, as they are
+     values   [nonzeros]      elements of A's type, as they are, and zeros up to a multiple of 32
    The matrix has vec = 1. MC_CANNOT for one of integers, and for 2^31 nonzeros or more. */
 MC_API mc_status mc_csr_pack(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag);
 

@@ -196,6 +196,48 @@ static void test_formats(void) {
     CHECK(try_kernel("op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64", "lhs", 2));
 }
 
+/* Rows of CSR, whose number of nonzeros is no multiple of what a thread puts in place. */
+static void test_rows(void) {
+    static const char *const kernels[] = {
+        "op=spmm staging=csr lhs=f32 rhs=f32 out=f32 tile_n=32 vec=1",
+        "op=spmm staging=csr lhs=f32 rhs=f32 out=f32 tile_n=32 vec=1 deal=off",
+        "op=spmm staging=csr lhs=f16 rhs=f16 out=f16 tile_n=32 vec=1",
+        "op=spmm staging=csr lhs=bf16 rhs=bf16 out=f32 tile_n=32 vec=1"};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        CHECK(try_kernel(kernels[i], "lhs", 7) && try_kernel(kernels[i], "lhs", 130), "%s", kernels[i]);
+}
+
+/* HRPB takes new values from the host, and none from a device. */
+static void test_bricks(int rows) {
+    char fields[200];
+    mc_kernel *kernel = NULL;
+    matrix_packing *packing = NULL;
+    context_visit visit;
+    const mc_device_values values = {.size = sizeof values, .address = 256};
+    snprintf(fields, sizeof fields, "op=spmm staging=hrpb lhs=tf32 rhs=tf32 out=f32 panel_rows=%d vec=1",
+             rows);
+    if (!worked(fields, mc_kernel_from_fields(fields, &kernel, diag))) return;
+    mc_vsparse fresh = make_host(MC_TF32, 1, 130);
+    fill(&fresh, 1, mc_pack_most(kernel, MC_TF32));
+    mc_matrix *matrix = product_matrix(context, &fresh);
+    (void)context_enter(context, &visit, diag);
+    if (worked("matrix_pack_for", matrix_pack_for(matrix, kernel, &packing, diag))) {
+        fill(&fresh, 2, mc_pack_most(kernel, MC_TF32));
+        (void)worked("mc_matrix_set_values", mc_matrix_set_values(matrix, fresh.values, NULL, diag));
+        (void)worked("mc_synchronize", mc_synchronize(context, NULL, diag));
+        compare_packing(matrix, packing, &fresh, fields);
+        CHECK(mc_matrix_set_device_values(matrix, &values, NULL, diag) == MC_CANNOT);
+        CHECK_TEXT(mc_diag_text(diag), "values of HRPB lie between its patterns");
+        mc_diag_clear(diag);
+        compare_packing(matrix, packing, &fresh, fields);
+        matrix_unpack(matrix, packing);
+    }
+    context_leave(context, &visit);
+    mc_matrix_destroy(matrix);
+    mc_vsparse_free(&fresh);
+    mc_kernel_destroy(kernel);
+}
+
 static void test_grouped(void) {
     group_unit = 1;
     for (size_t i = 0; i < sizeof packed_grouped / sizeof *packed_grouped; i++)
@@ -337,6 +379,9 @@ int main(int argc, char **argv) {
     diag = mc_diag_create();
     if (worked("mc_context_create", mc_context_create(&config, &context, diag))) {
         test_formats();
+        test_rows();
+        test_bricks(16);
+        test_bricks(32);
         test_grouped();
         test_cut();
         test_plans();
