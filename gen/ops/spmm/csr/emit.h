@@ -3,7 +3,6 @@
 #define MC_SPMM_CSR_EMIT_H
 
 #include "ops/spmm/csr/csr.h"
-#include "ops/spmm/csr/fused.h"
 #include "ops/spmm/emit.h"
 
 enum { CSR_MOST_SUMS = 16, CSR_MOST_AHEAD = 8 };

@@ -5,6 +5,7 @@
  * these are multiplied, and their values while the rows of B are. */
 #include "ops/spmm/csr/emit.h"
 #include "parts/fragment.h"
+#include "parts/fused.h"
 #include "parts/words.h"
 
 enum { MOST_WORDS = 64 /* of B, in flight */ };
@@ -120,11 +121,11 @@ static void multiply_nonzero(const csr_loop *l, int i) {
     csr_emitter *e = l->e;
     const spmm_arithmetic *math = &e->plan->base.math;
     const bool halves = math->b_bits < 32;
-    mc_reg value = fused_element(e->b, math, l->value[i], false, e->scratch[0]);
+    mc_reg value = fused_element(e->b, math->lhs, l->value[i], false, e->scratch[0]);
     for (int j = 0; j < l->path->runs; j++)
         for (int k = 0; k < l->path->load; k++) {
             mc_reg word = words_of(l, i, j)[halves ? k / 2 : k], sum = e->sum[j * l->path->load + k];
-            mc_reg of_b = fused_element(e->b, math, word, halves && k % 2, e->scratch[1]);
+            mc_reg of_b = fused_element(e->b, math->lhs, word, halves && k % 2, e->scratch[1]);
             EMIT_IF(e->b, l->has[i], fma_f32, sum, value, of_b, sum);
         }
 }
