@@ -63,6 +63,12 @@ typedef struct mc_sample_order {
 MC_API mc_status mc_reference_sddmm_ordered(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
                                             mc_layout layout, const mc_sample_order *order, mc_dense *sums,
                                             mc_diag *diag);
+/* The sums in the order of kernels of method "csr", in which LANES lanes share a nonzero: on any processor to
+   the bit as theirs. A and B, by columns, are f32, f16 or bf16, the mask has vec = 1. sums: f32,
+   mask->vectors x 1, created by the call. MC_USAGE where shapes do not fit or LANES is no power of two up to
+   32, MC_CANNOT for other types and vectors. */
+MC_API mc_status mc_reference_sddmm_csr_ordered(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
+                                                int lanes, mc_dense *sums, mc_diag *diag);
 /* MC_USAGE where there is no A B of the mask's shape. */
 mc_status reference_check_sddmm(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
                                 mc_layout layout, mc_diag *diag);

@@ -28,6 +28,8 @@ done
 expect 0 'fields     op=spmm' plan --op spmm --lhs tf32 --rhs tf32 --vec 8 --out f32 m.smtx
 expect 0 'spmm_csr_f32.lua' plan --op spmm --lhs f32 --rhs f32 --vec 1 --out f32 m.smtx --n 1
 expect 2 'there is no mma for "f32" here' plan --op spmm --lhs f32 --rhs f32 --vec 8 --out f32 m.smtx
+expect 0 'sddmm_csr_f32.lua' plan --op sddmm --lhs f32 --rhs f32 --vec 1 --out f32 m.smtx --k 64
+expect 2 'there is no mma for "f32" here' plan --op sddmm --lhs f32 --rhs f32 --vec 8 --out f32 m.smtx --k 64
 expect 0 'problem    quantise' plan "$specs/quantise_s8_given.lua" m.smtx --n 64
 printf '0, 4, 0\n0\n\n' >none.smtx
 expect 0 'kernel     none: C has no elements' plan "$spec" none.smtx --n 8

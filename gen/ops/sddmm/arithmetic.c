@@ -7,8 +7,9 @@
 sddmm_arithmetic sddmm_arithmetic_of(const int64_t *point, bool by_rows, mc_complaints *complaints) {
     bool integer = side_is_integer((int)point[F_LHS]);
     sddmm_arithmetic a = {.kind = integer ? &sddmm_integers : &sddmm_reals};
+    if (point[F_METHOD] == SDDMM_CSR) a.kind = &sddmm_fused;
     a.kind->plan(point, by_rows, &a, complaints);
-    if (integer && !side_is_integer((int)point[F_RHS]))
+    if (a.kind == &sddmm_integers && !side_is_integer((int)point[F_RHS]))
         complain(complaints, F_RHS, "lhs = \"%s\" takes an integer, too, not \"%s\"", a.lhs.name, a.rhs.name);
     return a;
 }

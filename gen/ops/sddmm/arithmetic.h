@@ -82,7 +82,7 @@ struct sddmm_arithmetic_kind {
     const struct sddmm_emitters *emit;
 };
 
-extern const sddmm_arithmetic_kind sddmm_integers, sddmm_reals;
+extern const sddmm_arithmetic_kind sddmm_integers, sddmm_reals, sddmm_fused; /* fused: csr/fused.c */
 
 /* -- The plan ------------------------------------------------------------------------------------------ */
 

@@ -39,11 +39,14 @@ enum {
     F_STAGING,
     F_RUN,
     F_TURN,
+    F_LANES,
+    F_AHEAD,
+    F_SHARE,
     SDDMM_FIELDS
 };
 
 /* The values of the field `method`, each of which is a solver. */
-typedef enum sddmm_method { SDDMM_GATHER, SDDMM_WINDOW, SDDMM_DENSE } sddmm_method;
+typedef enum sddmm_method { SDDMM_GATHER, SDDMM_WINDOW, SDDMM_DENSE, SDDMM_CSR } sddmm_method;
 
 extern const mc_hint sddmm_hints[]; /* hints.c */
 

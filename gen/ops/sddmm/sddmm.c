@@ -5,6 +5,7 @@
      gather   from global memory to registers
      window   from a window of B in shared memory
      dense    a thread block computes a tile of A B, and stores what the mask has of it
+     csr      no tensor cores: lanes multiply what they load, of matrices without vectors
 
    The first two give out the mask's vectors in items, of up to 16 * groups neighbours of one row block, and a
    warp computes an item: what they share is in items/. What all share is problem.[ch], how values are
@@ -24,12 +25,15 @@ static const mc_field fields[] = {
 #include "ops/sddmm/gather/fields.def"
 #include "ops/sddmm/dense/fields.def"
 #include "ops/sddmm/window/fields.def"
+#include "ops/sddmm/csr/fields.def"
 };
 /* clang-format on */
 SCHEMA_FITS(fields, SDDMM_FIELDS - 1);
 
-static const mc_solver *const solvers[] = {
-    [SDDMM_GATHER] = &sddmm_gather, [SDDMM_WINDOW] = &sddmm_window, [SDDMM_DENSE] = &sddmm_dense};
+static const mc_solver *const solvers[] = {[SDDMM_GATHER] = &sddmm_gather,
+                                           [SDDMM_WINDOW] = &sddmm_window,
+                                           [SDDMM_DENSE] = &sddmm_dense,
+                                           [SDDMM_CSR] = &sddmm_csr};
 
 static const mc_solver *solver(const int64_t *point) { return solvers[point[F_METHOD]]; }
 

@@ -4,11 +4,12 @@
 
 #include "schema/family.h"
 
-extern const mc_solver sddmm_gather, sddmm_window, sddmm_dense;
+extern const mc_solver sddmm_gather, sddmm_window, sddmm_dense, sddmm_csr;
 
 /* Each one's estimate.c. */
 double sddmm_gather_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
 double sddmm_window_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
 double sddmm_dense_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
+double sddmm_csr_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
 
 #endif

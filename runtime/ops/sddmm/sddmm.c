@@ -86,6 +86,7 @@ const mc_operator operator_sddmm = {
     .operands = operands,
     .operand_count = sizeof operands / sizeof *operands,
     .spec = "tile_k = {256, 64}\n",
+    .other_spec = "method = \"csr\"\ntile_k = 64\n", /* f32 */
     .estimates = true,
     .gradients = gradients,
     .gradient_count = sizeof gradients / sizeof *gradients,

@@ -1,0 +1,21 @@
+-- SDDMM for matrices without vectors (graphs, meshes): C = A[m,k] B[k,n] where the matrix has a nonzero, an element for
+-- each of them in the order of CSR. f32, without tensor cores.
+-- A list is a set of candidates to tune over; the first of each makes the default kernel.
+
+op  = "sddmm"
+lhs = "f32"                     -- A: dense, row-major; with the same rhs also f16, bf16
+rhs = "f32"                     -- B: dense, [n][ldb]: the k values of a column side by side
+out = "f32"                     -- C; also f16, bf16, e4m3, e5m2, and with a scale s8, u8
+scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each row or column
+mask  = "pattern"               -- "values": C is multiplied by the matrix's own values, f32
+vec = 1                         -- the matrix has single nonzeros
+method = "csr"                  -- lanes multiply what they load
+order  = "bcrs"                 -- that of CSR
+
+tile_k = {64, 128, 32}          -- k in registers at once: so long a row of A stays there from nonzero to nonzero
+lanes  = {8, 16}                -- lanes that share a nonzero's k
+ahead  = {4, 2}                 -- nonzeros in flight
+share  = {32, 64, 16}           -- neighbouring nonzeros of a group of lanes
+warps  = {4, 8}                 -- warps of a thread block
+
+-- m, n, k, lda, ldb stay open. To fix them: mcgen --set k=64 --set lda=64 --set ldb=64 ...

@@ -1,0 +1,139 @@
+/* The SDDMM without tensor cores: sums are those of the reference in its order, to the bit, whatever the mask and k are like, and
+ * wherever A, B and C lie. sddmm_csr_test SPEC TYPES [DEVICE [ARCH]]; TYPES as "f32,f16", of both sides. */
+#include "sparse_cases.h"
+#include "products.h"
+#include <string.h>
+
+typedef struct session {
+    const char *spec, *arch; /* arch: NULL, the spec's */
+    mc_device *device;
+    mc_diag *diag;
+    long kernels, sums;
+} session;
+
+/* -- Operands ------------------------------------------------------------------------------------------ */
+
+/* What lies between rows is NaN; infinite numbers are few. */
+static void make_side(session *s, mc_type type, int64_t rows, int64_t k, int64_t ld, uint64_t seed,
+                      mc_dense *dense) {
+    mcrt_random random = random_start(seed, (uint64_t)k);
+    CHECK(mc_dense_create(type, rows, k, ld, dense, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    mc_dense whole = *dense;
+    whole.cols = ld;
+    for (int64_t i = 0; i < rows * ld; i++) {
+        const bool special = i % ld >= k || random_next(&random) % 5000 == 0;
+        mc_dense_set(&whole, i / ld, i % ld,
+                     special ? real_to_bits(type, i % ld >= k ? NAN : INFINITY) : number(type, &random));
+    }
+}
+
+typedef struct operands {
+    mc_vsparse mask;
+    mc_dense a, b;
+} operands;
+
+static void make(session *s, size_t index, mc_type type, int64_t k, int64_t gap, operands *o) {
+    mc_csr csr;
+    make_pattern(index, &csr);
+    CHECK(mc_vsparse_dilate(&csr, 1, MC_F32, &o->mask, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    make_side(s, type, csr.rows, k, k + gap, 1, &o->a);
+    make_side(s, type, csr.cols, k, k + 2 * gap, 2, &o->b);
+    mc_csr_free(&csr);
+}
+
+static void free_operands(operands *o) {
+    mc_vsparse_free(&o->mask);
+    mc_dense_free(&o->a);
+    mc_dense_free(&o->b);
+}
+
+/* -- Sums ---------------------------------------------------------------------------------------------- */
+
+static void check_sums(session *s, const mc_kernel *kernel, const operands *o, unsigned offset) {
+    const mc_sddmm product = {&o->mask, &o->a, &o->b, offset, 2 * offset, offset, NULL};
+    const char *entry = mc_kernel_contract(kernel)->entry;
+    mc_dense got = {0}, want = {0};
+    long wrong = 0;
+    mc_status status = mc_sddmm_run(s->device, kernel, NULL, &product, NULL, &got, s->diag);
+    if (status == MC_OK)
+        status = mc_reference_sddmm_csr_ordered(&o->mask, &o->a, &o->b, (int)mc_kernel_field(kernel, "lanes"),
+                                                &want, s->diag);
+    CHECK(status == MC_OK, "%s: %s", entry, mc_diag_text(s->diag));
+    for (int64_t i = 0; status == MC_OK && i < o->mask.vectors; i++, s->sums++)
+        wrong += mc_dense_get(&got, i, 0) != mc_dense_get(&want, i, 0);
+    CHECK(wrong == 0, "%s: %d x %d, k %d, offset %u: %ld of %ld sums differ", entry, (int)o->mask.rows,
+          (int)o->mask.cols, (int)o->a.cols, offset, wrong, (long)o->mask.vectors);
+    mc_dense_free(&got);
+    mc_dense_free(&want);
+    mc_diag_clear(s->diag);
+}
+
+/* FIXED: the kernel's k; or 0. */
+static void check_kernel(session *s, const mc_kernel *kernel, size_t turn, int fixed) {
+    static const struct {
+        int k, gap;
+    } shapes[] = {{64, 0}, {1, 0}, {33, 7}, {8, 8}, {136, 0}, {7, 3}, {64, 3}, {12, 4}, {16, 16}, {300, 4}};
+    enum { SHAPES = sizeof shapes / sizeof *shapes, MANY = 10000, FEW_K = 24 };
+    const bool any_address = mc_kernel_field(kernel, "align") == 1;
+    mc_type type = MC_F32;
+    CHECK(mc_type_of(kernel, "lhs", &type, s->diag) == MC_OK, "no type");
+    for (size_t i = 0; i < SPARSE_CASES; i++) {
+        const size_t shape = (i + turn) % SHAPES;
+        int k = shapes[shape].k;
+        operands o;
+        if (sparse_cases[i].rows * sparse_cases[i].cols > MANY && k > FEW_K) k = k / 8;
+        make(s, i, type, fixed ? fixed : k, fixed ? 0 : shapes[shape].gap, &o);
+        check_sums(s, kernel, &o, any_address ? (unsigned)(4 * (i % 3)) : 0);
+        free_operands(&o);
+    }
+    s->kernels++;
+}
+
+/* -- Kernels ------------------------------------------------------------------------------------------- */
+
+static void check_types(session *s, const char *type) {
+    static const struct {
+        const char *lanes, *ahead, *tile_k, *share, *warps, *align, *k; /* k: NULL, open */
+    } forms[] = {{"8", "4", "64", "32", "4", "16", NULL},    {"1", "2", "32", "8", "2", "16", NULL},
+                 {"2", "4", "32", "16", "1", "1", NULL},     {"32", "2", "256", "8", "4", "16", NULL},
+                 {"16", "4", "128", "64", "8", "16", "128"}, {"4", "4", "32", "8", "4", "1", NULL},
+                 {"4", "2", "64", "128", "2", "16", "24"},   {"16", "8", "128", "8", "4", "16", "256"},
+                 {"1", "2", "32", "8", "1", "16", "3"},      {"8", "8", "64", "16", "1", "16", "200"}};
+    const check_share part = check_part();
+    for (size_t i = (size_t)part.first; i < sizeof forms / sizeof *forms; i += (size_t)part.step) {
+        const char *k = forms[i].k ? forms[i].k : "open";
+        const mc_setting settings[] = {{"lhs", type},
+                                       {"rhs", type},
+                                       {"lanes", forms[i].lanes},
+                                       {"ahead", forms[i].ahead},
+                                       {"tile_k", forms[i].tile_k},
+                                       {"share", forms[i].share},
+                                       {"warps", forms[i].warps},
+                                       {"align", forms[i].align},
+                                       {"k", k},
+                                       {"lda", k},
+                                       {"ldb", k},
+                                       {"arch", s->arch}};
+        mc_spec *spec = NULL;
+        mc_kernel *kernel = NULL;
+        mc_status status =
+            mc_spec_read(s->spec, settings, sizeof settings / sizeof *settings - !s->arch, &spec, s->diag);
+        if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, s->diag);
+        CHECK(status == MC_OK, "%s, form %d: %s", type, (int)i, mc_diag_text(s->diag));
+        if (status == MC_OK) check_kernel(s, kernel, i, forms[i].k ? atoi(forms[i].k) : 0);
+        mc_kernel_destroy(kernel);
+        mc_spec_destroy(spec);
+        mc_diag_clear(s->diag);
+    }
+}
+
+int main(int argc, char **argv) {
+    session s = {.diag = mc_diag_create()};
+    if (argc < 3 || mc_device_open(argc > 3 ? argv[3] : "sim", &s.device, s.diag) != MC_OK) return 2;
+    s.spec = argv[1], s.arch = argc > 4 ? argv[4] : NULL;
+    for (char *type = strtok(argv[2], ","); type != NULL; type = strtok(NULL, ",")) check_types(&s, type);
+    printf("%ld kernels, %ld sums\n", s.kernels, s.sums);
+    mc_device_close(s.device);
+    mc_diag_destroy(s.diag);
+    return check_end();
+}
