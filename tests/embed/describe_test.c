@@ -93,7 +93,7 @@ static mc_plan *make_plan(mc_context *context, const mc_plan_config *config) {
 
 /* B as it is handed over, not as the kernel reads it. */
 static void test_product(mc_context *context, mc_matrix *matrix) {
-    enum { VALUES, B, SCALE, C = 8 };
+    enum { VALUES, B, SCALE, C = 9 };
     mc_plan *plan = make_plan(context, &(mc_plan_config){.size = sizeof(mc_plan_config),
                                                          .matrix = matrix,
                                                          .b = MC_F16,
