@@ -41,7 +41,7 @@ static bool takes_row(const slot_walk *walk, int64_t mma, int row) {
 }
 
 static void add_mma(const ordered_product *p, int64_t mma, uint32_t *sums) {
-    const int64_t *vector = &p->walk.vector[mma * p->walk.depth]; /* of each place along k */
+    const int64_t *vector = p->walk.vector + mma * p->walk.depth; /* of each place along k */
     uint32_t row[MMA_MOST_PRODUCTS], column[MMA_MOST_PRODUCTS];
     for (int64_t j = 0; j < p->b->cols; j++) {
         for (int k = 0; k < p->walk.depth; k++)
