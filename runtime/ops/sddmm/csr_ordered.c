@@ -31,7 +31,7 @@ static float add_lane(const csr_pair *p, int lane, int lanes) {
 }
 
 static float add_lanes(const csr_pair *p, int lanes) {
-    float sums[MOST_LANES];
+    float sums[MOST_LANES] = {0};
     for (int lane = 0; lane < lanes; lane++) sums[lane] = add_lane(p, lane, lanes);
     for (int half = lanes / 2; half >= 1; half /= 2)
         for (int i = 0; i < half; i++) sums[i] += sums[half + i];
