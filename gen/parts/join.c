@@ -107,7 +107,10 @@ void join_take_pieces(const join *j) {
     mc_label next = label(b, "OTHER_PIECE"), done = label(b, "PIECES_DONE");
     mc_reg is_last = setp_eq(b, "is_last_piece", j->piece, j->more_pieces);
     EMIT_IF(b, NOT(is_last), bra, TO(done));
-    note(b, "the %s's last piece: warp w adds pieces w, w + %d and so on to its own sums", j->of, j->warps);
+    if (j->warps > 1)
+        note(b, "the %s's last piece: warp w adds pieces w, w + %d and so on to its own sums", j->of,
+             j->warps);
+    else note(b, "the %s's last piece adds the others to its own sums, from the first one on", j->of);
     mc_reg other = j->warps > 1 ? carried(b, "other_piece", j->warp) : carried(b, "other_piece", I(0));
     mc_reg first = sub_s32(b, "first_piece", j->block, j->more_pieces);
     mc_reg is_done = pred(b, "no_other_piece");

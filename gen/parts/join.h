@@ -26,7 +26,7 @@ typedef struct join {
     int beside, pitch;  /* so many vectors lie side by side; bytes from these to a lane's next ones */
     mc_reg keeps;       /* the lanes whose sums count, among them lane 0; none: all */
     mc_opcode add;
-    int warps;          /* of a thread block: all of them have a part, where there are pieces */
+    int warps;          /* that have parts of the same elements, where there are pieces */
     mc_reg warp;        /* this one's number; none where there is one */
     mc_reg lane, block; /* the numbers of this lane and of this thread block */
     int piece_bytes, flags_at;

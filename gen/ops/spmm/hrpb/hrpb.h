@@ -18,6 +18,7 @@
 
 #include "ops/spmm/problem.h"
 #include "parts/hrpb.h"
+#include "parts/panels.h"
 
 enum {
     HRPB_N = 8,    /* columns of an mma */
@@ -25,7 +26,6 @@ enum {
     HRPB_MOST_TN = 64,
     HRPB_HALVES = 2, /* of a brick's rows: g and g + 8 */
     HRPB_LANE_N = 2, /* neighbouring columns of C that a lane has of an mma */
-    HRPB_FLAG = 8,   /* bytes of a warp's flag */
     HRPB_VECTOR = 4, /* sums that are loaded or stored at once */
     HRPB_MOST_WARPS = 16,
 };
@@ -50,7 +50,7 @@ static inline int hrpb_sum_bytes(const hrpb_plan *plan) {
     return plan->base.vec * plan->base.tile_n * (int)sizeof(float);
 }
 static inline int hrpb_piece_bytes(const hrpb_plan *plan) {
-    return hrpb_sum_bytes(plan) + HRPB_MOST_WARPS * HRPB_FLAG;
+    return hrpb_sum_bytes(plan) + HRPB_MOST_WARPS * PANEL_FLAG;
 }
 
 /* plan.c. Derives PLAN, an hrpb_plan, and complains of what cannot run. */
