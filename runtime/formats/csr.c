@@ -30,11 +30,7 @@ typedef struct dealing {
 static int64_t length_of(const mc_vsparse *a, int64_t row) { return a->row_ptr[row + 1] - a->row_ptr[row]; }
 
 static void put_item(dealing *d, int64_t row, int64_t from, int64_t to, unsigned sharing) {
-    if (d->items != NULL) {
-        int32_t *item = d->items + d->count * PANEL_ITEM_WORDS;
-        item[0] = (int32_t)row, item[1] = (int32_t)from, item[2] = (int32_t)to, item[3] = (int32_t)sharing;
-    }
-    d->count++;
+    panels_put_item(d->items, d->count++, row, from, to, sharing);
 }
 
 static void put_row(dealing *d, int64_t row, panel_sharing s) {

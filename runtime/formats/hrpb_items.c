@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "formats/format.h"
 #include "formats/hrpb.h"
-#include "parts/panels.h"
+#include "formats/panels.h"
 
 extern const packed_format format_hrpb;
 
@@ -22,14 +22,10 @@ typedef struct dealing {
 
 static void put_panel(dealing *d, int64_t panel, int64_t parts) {
     const int32_t *start = d->row_ptr->data;
-    for (int64_t part = 0; part < parts; part++, d->count++) {
-        if (d->list == NULL) continue;
-        int32_t *to = d->list + d->count * PANEL_ITEM_WORDS;
-        to[0] = (int32_t)panel;
-        to[1] = hrpb_cut(start[panel], start[panel + 1], part, parts);
-        to[2] = hrpb_cut(start[panel], start[panel + 1], part + 1, parts);
-        to[3] = (int32_t)((unsigned)part << PANEL_PIECE_SHIFT | (unsigned)(parts - 1) << PANEL_PIECES_SHIFT);
-    }
+    for (int64_t part = 0; part < parts; part++)
+        panels_put_item(d->list, d->count++, panel, hrpb_cut(start[panel], start[panel + 1], part, parts),
+                        hrpb_cut(start[panel], start[panel + 1], part + 1, parts),
+                        (unsigned)part << PANEL_PIECE_SHIFT | (unsigned)(parts - 1) << PANEL_PIECES_SHIFT);
 }
 
 /* Those that are CUT, or the others. */

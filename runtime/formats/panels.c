@@ -53,11 +53,7 @@ static int64_t strides_of(const dealing *d, int64_t panel) {
 }
 
 static void put_item(dealing *d, int64_t panel, int64_t first, int64_t last, unsigned sharing) {
-    if (d->items != NULL) {
-        int32_t *to = d->items + d->count * PANEL_ITEM_WORDS;
-        to[0] = (int32_t)panel, to[1] = (int32_t)first, to[2] = (int32_t)last, to[3] = (int32_t)sharing;
-    }
-    d->count++;
+    panels_put_item(d->items, d->count++, panel, first, last, sharing);
 }
 
 static void put_panel(dealing *d, int64_t panel, panel_sharing s) {

@@ -3,6 +3,7 @@
 #define MCRT_PANELS_H
 
 #include "formats/stride.h"
+#include "parts/panels.h"
 
 /* The rows of a panel joined: a matrix whose row blocks are panels, and whose vectors are columns in which
    any row of the panel has something. */
@@ -27,6 +28,14 @@ static inline int64_t panels_cut(panel_sharing s, int64_t strides, int64_t leaf)
     return strides / leaves * leaf + strides % leaves * leaf / leaves;
 }
 
+/* Writes item NUMBER of ITEMS, which are counted alone where they are NULL: of a panel, or rows; what is
+   taken from FROM to TO, and how it is shared (gen/parts/panels.h). */
+static inline void panels_put_item(int32_t *items, int64_t number, int64_t of, int64_t from, int64_t to,
+                                   unsigned sharing) {
+    if (items == NULL) return;
+    int32_t *item = items + number * PANEL_ITEM_WORDS;
+    item[0] = (int32_t)of, item[1] = (int32_t)from, item[2] = (int32_t)to, item[3] = (int32_t)sharing;
+}
 /* Tells all warps of a thread block, of WARPS, where one of them shares a panel, of COUNT items. */
 void panels_mark_sharing(int32_t *items, int64_t count, int warps);
 

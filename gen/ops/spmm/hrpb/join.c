@@ -1,5 +1,5 @@
-/* A panel's virtual panels are added up (parts/join.h): they are its pieces. Each warp has the sums of its own
- * columns, with a flag of its own, and the last piece's warp adds those of all others to them. */
+/* A panel's virtual panels are added up (parts/join.h): they are its pieces. Each warp has the sums of its
+ * own columns, with a flag of its own, and the last piece's warp adds those of all others to them. */
 #include "ops/spmm/hrpb/emit.h"
 #include "parts/join.h"
 #include "parts/panels.h"
