@@ -34,7 +34,7 @@ static mc_status expect_others(session *s, const host_operands *operands, mc_dia
 
 /* The operands, and the output that KERNEL must give. */
 static mc_status expect(session *s, const mc_kernel *kernel, mc_diag *diag) {
-    plan_problem whole;
+    plan_problem whole = {0};
     mc_status status = inputs_make((product_session *)s, diag);
     if (status == MC_OK) status = inputs_make_factors((product_session *)s, kernel, diag);
     host_operands operands = operands_of(s, &whole);
@@ -55,7 +55,7 @@ static mc_status run(session *s, const mc_kernel *kernel, mc_timing *timing, mc_
 }
 
 static mc_status judge(const session *s, const mc_kernel *kernel, mc_diag *diag) {
-    plan_problem whole;
+    plan_problem whole = {0};
     host_operands operands = operands_of(s, &whole);
     mc_status status =
         plan_problem_measure(kernel, &operands, member_get(&s->shape, operator_out(s->op)->ld), &whole, diag);
