@@ -1,6 +1,7 @@
 /* The fields of the family `sddmm`, in the order of its schema, for those who look at a point. Their rows
    stand in fields.def, here and in the folders of solvers. Hashes and the numbers of variants go by this
-   order, so that a new field comes last. */
+   order, so that a new field comes last. Rows of newer solvers are FIELD(F_NAME, ...), and their names come
+   from there. */
 #ifndef MC_SDDMM_FIELDS_H
 #define MC_SDDMM_FIELDS_H
 
@@ -39,14 +40,18 @@ enum {
     F_STAGING,
     F_RUN,
     F_TURN,
-    F_LANES,
-    F_AHEAD,
-    F_SHARE,
+#define FIELD(name, ...) name,
+#include "ops/sddmm/csr/fields.def"
+#undef FIELD
     SDDMM_FIELDS
 };
 
 /* The values of the field `method`, each of which is a solver. */
-typedef enum sddmm_method { SDDMM_GATHER, SDDMM_WINDOW, SDDMM_DENSE, SDDMM_CSR } sddmm_method;
+typedef enum sddmm_method {
+#define METHOD(name, word, solver, kind, doc) SDDMM_##name,
+#include "ops/sddmm/methods.def"
+#undef METHOD
+} sddmm_method;
 
 extern const mc_hint sddmm_hints[]; /* hints.c */
 

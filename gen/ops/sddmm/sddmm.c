@@ -1,14 +1,8 @@
 /* The family `sddmm`: C = A B where a mask of V x 1 vectors is nonzero. Here are its schema and its solvers;
    no other file includes or calls this one. How columns of B reach the warp that wants them is the field
-   `method`, and each method is a solver, in a folder of its own:
-
-     gather   from global memory to registers
-     window   from a window of B in shared memory
-     dense    a thread block computes a tile of A B, and stores what the mask has of it
-     csr      no tensor cores: lanes multiply what they load, of matrices without vectors
-
-   The first two give out the mask's vectors in items, of up to 16 * groups neighbours of one row block, and a
-   warp computes an item: what they share is in items/. What all share is problem.[ch], how values are
+   `method` (methods.def), and each method is a solver, in a folder of its own.
+   Gather and window give out the mask's vectors in items, of up to 16 * groups neighbours of one row block,
+   and a warp computes an item: what they share is in items/. What all share is problem.[ch], how values are
    multiplied is arithmetic.h. */
 #include "ops/sddmm/costs.h"
 #include "ops/sddmm/fields.h"
@@ -16,6 +10,12 @@
 #include "ops/sddmm/problem.h"
 #include "ops/sddmm/solvers.h"
 #include "parts/side.h"
+
+#define METHOD(name, word, solver, kind, doc) word,
+static const char *const methods[] = {
+#include "ops/sddmm/methods.def"
+    NULL};
+#undef METHOD
 
 /* clang-format off */
 static const mc_field fields[] = {
@@ -25,15 +25,17 @@ static const mc_field fields[] = {
 #include "ops/sddmm/gather/fields.def"
 #include "ops/sddmm/dense/fields.def"
 #include "ops/sddmm/window/fields.def"
+#define FIELD(name, ...) [name] = {__VA_ARGS__},
 #include "ops/sddmm/csr/fields.def"
 };
 /* clang-format on */
 SCHEMA_FITS(fields, SDDMM_FIELDS - 1);
 
-static const mc_solver *const solvers[] = {[SDDMM_GATHER] = &sddmm_gather,
-                                           [SDDMM_WINDOW] = &sddmm_window,
-                                           [SDDMM_DENSE] = &sddmm_dense,
-                                           [SDDMM_CSR] = &sddmm_csr};
+#define METHOD(name, word, solver, kind, doc) &solver,
+static const mc_solver *const solvers[] = {
+#include "ops/sddmm/methods.def"
+};
+#undef METHOD
 
 static const mc_solver *solver(const int64_t *point) { return solvers[point[F_METHOD]]; }
 

@@ -4,7 +4,9 @@
 
 #include "schema/family.h"
 
-extern const mc_solver sddmm_gather, sddmm_window, sddmm_dense, sddmm_csr;
+#define METHOD(name, word, solver, kind, doc) extern const mc_solver solver;
+#include "ops/sddmm/methods.def"
+#undef METHOD
 
 /* Each one's estimate.c. */
 double sddmm_gather_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);

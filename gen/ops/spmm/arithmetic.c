@@ -11,7 +11,13 @@ static bool is_real(const int64_t *point) {
 }
 
 static const spmm_arithmetic_kind *kind_of(const int64_t *point) {
-    if (point[F_STAGING] == SPMM_CSR) return &spmm_fused;
+#define STAGING(name, word, solver, kind, doc) kind,
+    static const spmm_arithmetic_kind *const kinds[] = {
+#include "ops/spmm/stagings.def"
+    };
+#undef STAGING
+    const spmm_arithmetic_kind *own = kinds[point[F_STAGING]];
+    if (own != NULL) return own;
     return is_real(point) ? &spmm_reals : &spmm_integers;
 }
 

@@ -1,6 +1,7 @@
 /* The fields of the family `spmm`, for those who look at a point. Hashes and variants' numbers depend on
    their order, so that new ones come last. Their rows are in the files fields.def: the operator's, the
-   arithmetic's, and one in the folder of each solver. */
+   arithmetic's, and one in the folder of each solver. Rows of newer solvers are FIELD(F_NAME, ...), and their
+   names come from there. */
 #ifndef MC_SPMM_FIELDS_H
 #define MC_SPMM_FIELDS_H
 
@@ -50,25 +51,21 @@ enum {
     F_PANEL,
     F_SHARE,
     F_VALUES,
-    F_LANES,
-    F_AHEAD,
-    F_DEAL,
-    F_PANEL_ROWS,
-    F_BLOCK_COLS,
-    F_WAVES,
+#define FIELD(name, ...) name,
+#include "ops/spmm/csr/fields.def"
+#include "ops/spmm/hrpb/fields.def"
+#undef FIELD
     F_BETA,
 };
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STANDARD_SHARE = 2 };
 typedef enum spmm_stacking { STACKING_AUTO, STACKING_OFF, STACKING_ON } spmm_stacking;
 typedef enum spmm_staging {
-    SPMM_DIRECT,
-    SPMM_TMA,
-    SPMM_ASYNC,
-    SPMM_SHARED,
-    SPMM_CSR,
-    SPMM_HRPB
+#define STAGING(name, word, solver, kind, doc) SPMM_##name,
+#include "ops/spmm/stagings.def"
+#undef STAGING
 } spmm_staging;
+extern const char *const spmm_stagings[]; /* their words; problem.c */
 
 /* Rows of A that a warp multiplies together: those of a nonzero vector, or of a panel. */
 static inline int spmm_rows_of(const int64_t *point) {

@@ -2,8 +2,11 @@
 #include "ops/spmm/problem.h"
 #include <stdio.h>
 
-static const char *const stagings[] = {"direct", "tma", "async",
-                                       "shared", "csr", "hrpb"}; /* in the order of spmm_staging */
+#define STAGING(name, word, solver, kind, doc) word,
+const char *const spmm_stagings[] = {
+#include "ops/spmm/stagings.def"
+    NULL};
+#undef STAGING
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
@@ -56,9 +59,7 @@ void spmm_check_ldb(const spmm_plan *base, mc_complaints *complaints) {
                  (long long)base->ldb);
 }
 
-/* Complains of a tile that is not 4 to 16 bytes of a row for each of 8 lanes. A row of the ring has as many
-   bytes. */
-static void check_tile(spmm_plan *plan, mc_complaints *complaints) {
+void spmm_check_tile(spmm_plan *plan, mc_complaints *complaints) {
     int64_t bytes = spmm_b_bytes(plan, plan->tile_n);
     if (bytes < 32 || bytes > 128)
         complain(complaints, F_TILE_N, "rhs = \"%s\" wants %s: 32 to 128 bytes of a row of B", plan->math.rhs,
@@ -87,7 +88,7 @@ static void check_major(spmm_plan *plan, mc_complaints *complaints) {
 static spmm_plan plan_of(const int64_t *point) {
     return (spmm_plan){
         .staging = (spmm_staging)point[F_STAGING],
-        .staging_name = stagings[point[F_STAGING]],
+        .staging_name = spmm_stagings[point[F_STAGING]],
         .vec = spmm_rows_of(point),
         .panels = point[F_PANEL] > 1,
         .m = point[F_M],
@@ -114,7 +115,6 @@ void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_c
     plan->output.real = plan->math.kind->real;
     check_split(plan, complaints);
     check_shapes(plan, complaints);
-    if (plan->staging != SPMM_CSR && plan->staging != SPMM_HRPB) check_tile(plan, complaints);
     check_major(plan, complaints);
     out_check(&plan->output, &output_fields, &mc_archs[point[FIELD_ARCH]], complaints);
     out_describe(&plan->output, plan->c_columns, plan->c_doc);

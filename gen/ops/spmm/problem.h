@@ -46,6 +46,9 @@ spmm_proof spmm_tile_is_full(const spmm_plan *plan);
 /* Derives what the point says; shared_bytes, threads and the numbers of strides are the solver's. A kernel
    that GATHERS B's rows from global memory may take 4-bit mma. */
 void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_complaints *complaints);
+/* Complains of a tile that is not 4 to 16 bytes of a row for each of 8 lanes, and takes the least one in its
+   place. A row of the ring has as many bytes. */
+void spmm_check_tile(spmm_plan *plan, mc_complaints *complaints);
 
 /* Bytes of COUNT neighbouring elements of a row of B: COUNT is even where two share a byte. */
 static inline int64_t spmm_b_bytes(const spmm_plan *plan, int64_t count) {

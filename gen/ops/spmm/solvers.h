@@ -1,10 +1,12 @@
-/* The solvers of the SpMM: the only file that knows them all but for the choice in spmm.c. */
+/* The solvers of the SpMM: those that stagings.def names. */
 #ifndef MC_SPMM_SOLVERS_H
 #define MC_SPMM_SOLVERS_H
 
 #include "schema/family.h"
 
-extern const mc_solver spmm_gather, spmm_ring, spmm_csr, spmm_hrpb;
+#define STAGING(name, word, solver, kind, doc) extern const mc_solver solver;
+#include "ops/spmm/stagings.def"
+#undef STAGING
 extern const mc_hint spmm_hints[]; /* hints.c */
 
 #endif

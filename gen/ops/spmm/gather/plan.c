@@ -130,6 +130,7 @@ void spmm_gather_make_plan(const int64_t *point, void *out, mc_complaints *compl
     gather_plan *plan = out;
     spmm_plan *base = &plan->base;
     spmm_plan_problem(point, true, base, complaints);
+    spmm_check_tile(base, complaints);
     plan->shared = base->staging == SPMM_SHARED;
     plan->prefetch = point[F_PREFETCH] != 0;
     plan->share = (int)point[F_SHARE];

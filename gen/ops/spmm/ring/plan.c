@@ -16,6 +16,7 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     ring_plan *plan = out;
     spmm_plan *base = &plan->base;
     spmm_plan_problem(point, false, base, complaints);
+    spmm_check_tile(base, complaints);
     plan->window = (int)point[F_WINDOW];
     plan->stages = (int)point[F_STAGES];
     plan->resident = point[F_RESIDENT] != 0;
