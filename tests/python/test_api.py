@@ -62,6 +62,61 @@ def test_f32_without_tensor_cores(context, n):
         plan(b=b.astype("float16"))
 
 
+def csr(rows, cols, dtype="float32", density=0.1):
+    weight = pruned(rows, cols, dtype, vec=1, keep=density)
+    row_ptr = numpy.concatenate([[0], numpy.cumsum((weight != 0).sum(1))]).astype("int32")
+    return weight, (row_ptr, numpy.nonzero(weight)[1].astype("int32"), weight[weight != 0])
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16"])
+def test_csr_on_the_device(context, kind):
+    """Copied there, or read where it lies, and copied later: the same product."""
+    weight, host = csr(40, 50, kind)
+    lent = [context.array(a) for a in host]
+    members = dict(rhs=mcgen.types.of_dtype(kind), out="f32", n=16)
+    b = numpy.random.default_rng(9).standard_normal((50, 16)).astype(kind)
+    copied, borrowed = (mcgen.Matrix.from_bcrs(40, 50, *lent, vec=1, context=context),
+                        mcgen.Matrix.borrow(40, 50, *lent, context=context))
+    assert not copied.borrowed and borrowed.borrowed and borrowed.vectors == host[1].size
+    first = mcgen.Plan("spmm", borrowed, **members)
+    with pytest.raises(mcgen.Error, match="mc_matrix_settle"):
+        borrowed.read()
+    want = weight.astype("float64") @ b.astype("float64")
+    for plan in (first, mcgen.Plan("spmm", copied, **members)):
+        assert numpy.allclose(plan(b=b), want, atol=1e-2)
+    before = first(b=b)
+    borrowed.settle()
+    assert not borrowed.borrowed and bytes(borrowed.read()[2]) == host[2].tobytes()
+    assert (first(b=b) == before).all()
+    assert numpy.allclose(mcgen.Plan("spmm", borrowed, **members)(b=b), want, atol=1e-2)
+
+
+def test_csr_that_cannot_be_taken(context):
+    host = csr(40, 50)[1]
+    lent = [context.array(a) for a in host]
+    with pytest.raises(ValueError, match="col_idx lies elsewhere than row_ptr"):
+        mcgen.Matrix.from_bcrs(40, 50, lent[0], *host[1:], vec=1)
+    with pytest.raises(ValueError, match="row_ptr lies elsewhere"):
+        mcgen.Matrix.borrow(40, 50, *host, context=context)
+    with pytest.raises(ValueError, match="values are wanted"):
+        mcgen.Matrix.borrow(40, 50, *lent[:2], None, context=context)
+    with pytest.raises(ValueError, match="row_ptr has 41 elements, must have 42"):
+        mcgen.Matrix.borrow(41, 50, *lent, context=context)
+    with pytest.raises(TypeError, match="row_ptr has int64 in 1 dimensions, must be a vector of int32"):
+        mcgen.Matrix.borrow(40, 50, host[0].astype("int64"), *lent[1:], context=context)
+    with pytest.raises(ValueError, match="a span goes with a matrix on the host"):
+        mcgen.Matrix.from_bcrs(40, 50, *lent, vec=1, span=8, context=context)
+    with pytest.raises(ValueError, match=r"col_idx has 3 elements, row_ptr counts \d+"):
+        mcgen.Matrix.from_bcrs(40, 50, lent[0], context.array(host[1][:3].copy()), context.array(host[2][:3].copy()), vec=1,
+                               context=context)
+    wrong = host[1].copy()
+    wrong[7] = 50
+    borrowed = mcgen.Matrix.borrow(40, 50, lent[0], context.array(wrong), lent[2], context=context)
+    with pytest.raises(mcgen.Error, match="column"):
+        borrowed.settle()
+    assert borrowed.borrowed
+
+
 def test_never_slower_than_dense(context):
     weight = pruned(32, 2048, "float16", keep=0.7)
     matrix = mcgen.Matrix.from_dense(weight, context=context)
