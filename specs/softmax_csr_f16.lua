@@ -12,7 +12,8 @@ lse   = "none"                  -- "row": the kernel also writes logarithms of t
 vec   = 1                       -- the matrix has single nonzeros
 
 order = "bcrs"                  -- that of CSR; also "srbcrs32", rows filled up to 32, as an SpMM takes given values
-warps = {1, 2, 4, 16}           -- warps of a thread block, which takes a row: one for rows of up to 32 * hold elements
-hold  = {4, 1, 2, 16}           -- elements that a thread keeps; a row that fits is read once
+rows_per_warp = {4, 1, 2, 8}    -- short rows: a warp takes so many, 32 / 4 lanes each; 1: a thread block takes a row
+warps = {4, 1, 16}              -- warps of a thread block, all of which take what is longer than lanes * hold
+hold  = {4, 1, 16}              -- elements that a thread keeps
 
 -- m and n stay open. To fix them: mcgen --set m=4096 --set n=4096 ...

@@ -25,6 +25,14 @@ void rows_make_long(rows_bench *t) {
     t->lengths = long_ones, t->blocks = sizeof long_ones / sizeof *long_ones;
 }
 
+void rows_make_short(rows_bench *t) {
+    enum { ROWS = 203 };
+    static int short_ones[ROWS];
+    for (int i = 0; i < ROWS; i++) short_ones[i] = i * 7 % 13 * (i * 5 % 11) / 4;
+    short_ones[3] = short_ones[150] = 129, short_ones[77] = ROWS_COLUMNS, short_ones[202] = 33;
+    t->lengths = short_ones, t->blocks = ROWS;
+}
+
 void rows_try(rows_bench *t, const char *spec, const mc_setting *settings, size_t count) {
     mc_diag_clear(t->diag);
     t->kernel = choices_kernel(spec, settings, count, t->diag);

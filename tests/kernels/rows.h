@@ -31,6 +31,8 @@ typedef struct rows_bench {
 mc_status rows_make_mask(rows_bench *t, int vec);
 /* Lengths of more vectors than small kernels hold. */
 void rows_make_long(rows_bench *t);
+/* Of a graph: mostly a few, none, and one that is long. */
+void rows_make_short(rows_bench *t);
 void rows_try(rows_bench *t, const char *spec, const mc_setting *settings, size_t count);
 
 /* Every STEP-th of all combinations. */

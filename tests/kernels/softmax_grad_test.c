@@ -151,6 +151,27 @@ static void special(rows_bench *t, const char *spec) {
     }
 }
 
+/* Several rows a warp; longer ones are all threads'. */
+static void teams(rows_bench *t, const char *spec) {
+    static const choice all[] = {{"vec", {"1"}},
+                                 {"order", {"bcrs"}},
+                                 {"lhs", {"f32", "f16", "bf16"}},
+                                 {"rhs", {"f16", "f32"}},
+                                 {"out", {"f32", "bf16"}},
+                                 {"scale", {"none", "tensor"}},
+                                 {"rows_per_warp", {"2", "4", "8"}},
+                                 {"warps", {"4", "1", "8"}},
+                                 {"hold", {"1", "4", "16"}}};
+    rows_bench graph = *t, special, longer = *t;
+    rows_make_short(&graph);
+    special = graph, special.special = true;
+    rows_make_long(&longer);
+    TRY(&graph, spec, 5, all);
+    TRY(&special, spec, 7, all);
+    TRY(&longer, spec, 7, all);
+    TRY(t, spec, 11, all);
+}
+
 /* -- The reference itself */
 
 typedef struct row_case {
@@ -245,11 +266,8 @@ static void reference(rows_bench *t, const char *spec) {
         }
 }
 
-static const rows_part parts[] = {{"types", types},
-                                  {"schedules", schedules},
-                                  {"addresses", addresses},
-                                  {"special", special},
-                                  {"reference", reference}};
+static const rows_part parts[] = {{"types", types},         {"teams", teams},     {"schedules", schedules},
+                                  {"addresses", addresses}, {"special", special}, {"reference", reference}};
 
 int main(int argc, char **argv) {
     int failed = rows_main(argc, argv, run_kernel, parts, sizeof parts / sizeof *parts);

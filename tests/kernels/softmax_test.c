@@ -266,6 +266,42 @@ static void once(rows_bench *t, const char *spec) {
     }
 }
 
+/* Several rows a warp; longer ones are all threads'. One row after the last thread block's, and fewer than it takes. */
+static void teams(rows_bench *t, const char *spec) {
+    static const choice types[] = {{"vec", {"1"}},
+                                   {"order", {"bcrs"}},
+                                   EVERY_IN,
+                                   EVERY_OUT,
+                                   {"rows_per_warp", {"4", "2", "8"}},
+                                   {"warps", {"4", "1"}},
+                                   {"hold", {"2"}},
+                                   {"scale", {"tensor"}}};
+    static const choice factors[] = {{"vec", {"1"}},
+                                     {"order", {"bcrs"}},
+                                     {"lhs", {"f16", "f32"}},
+                                     {"out", {"f32", "u8"}},
+                                     {"mask", {"pattern", "values"}},
+                                     {"lse", {"row", "none"}},
+                                     {"exp", {"polynomial", "approx"}},
+                                     {"rows_per_warp", {"2", "4", "8"}},
+                                     {"warps", {"1", "2", "8"}},
+                                     {"hold", {"1", "4", "16"}}};
+    static const int one = 5;
+    rows_bench graph = *t, special = *t, longer = *t, single = *t;
+    rows_make_short(&graph);
+    special = graph, special.special = true;
+    rows_make_long(&longer);
+    single.lengths = &one, single.blocks = 1;
+    TRY(&graph, spec, 3, types);
+    TRY(&graph, spec, 5, factors);
+    TRY(&special, spec, 7, factors);
+    TRY(&longer, spec, 7, factors);
+    TRY(&single, spec, 11, factors);
+    TRY(t, spec, 5, factors);
+    longer.law = MC_VALUES_ONES;
+    TRY(&longer, spec, 7, types);
+}
+
 /* -- The reference itself */
 
 typedef struct row_case {
@@ -412,7 +448,7 @@ static void reference(rows_bench *t, const char *spec) {
 
 static const rows_part parts[] = {{"types", types}, {"schedules", schedules}, {"addresses", addresses},
                                   {"pairs", pairs}, {"factors", factors},     {"approximate", approximate},
-                                  {"once", once},   {"reference", reference}};
+                                  {"once", once},   {"reference", reference}, {"teams", teams}};
 
 int main(int argc, char **argv) {
     int failed = rows_main(argc, argv, run_kernel, parts, sizeof parts / sizeof *parts);

@@ -39,7 +39,7 @@ static void add_params(const softmax_plan *plan, mc_contract *c) {
     if (plan->lse)
         add_param(c, (mc_param){"lse", "u64", MC_PARAM_ARRAY, WORD,
                                 "f32[m], logarithms of the rows' sums, which the kernel writes"});
-    if (plan->lse && plan->batch) add_shape(c, "m", plan->m, "rows");
+    if ((plan->lse && plan->batch) || rows_in_teams(&plan->deal)) add_shape(c, "m", plan->m, "rows");
 }
 
 static int shared_bytes(const softmax_plan *plan) { return plan->deal.warps * plan->deal.vec * 3 * WORD; }
@@ -75,7 +75,9 @@ const char *softmax_computes(const void *data) {
 void softmax_entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     static const char *const ins[] = {"f32", "f16", "bf16", "s32"};
     const softmax_plan *plan = data;
-    snprintf(name, MC_MAX_ENTRY, "softmax_%s_%s_v%d_%s%s%s_w%d_h%d", ins[plan->in], plan->out.name,
+    char beside[16] = "";
+    if (rows_in_teams(&plan->deal)) snprintf(beside, sizeof beside, "_r%d", plan->deal.per_warp);
+    snprintf(name, MC_MAX_ENTRY, "softmax_%s_%s_v%d_%s%s%s_w%d_h%d%s", ins[plan->in], plan->out.name,
              plan->deal.vec, rows_order_names[plan->deal.order], plan->masked ? "_masked" : "",
-             plan->lse ? "_lse" : "", plan->deal.warps, plan->deal.hold);
+             plan->lse ? "_lse" : "", plan->deal.warps, plan->deal.hold, beside);
 }

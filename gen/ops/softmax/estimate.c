@@ -52,13 +52,13 @@ double softmax_estimate(const void *data, const mc_gpu *gpu, const mc_problem *p
     if (problem->m == 0) return c.launch;
     double blocks = (double)problem->m / plan->deal.vec, mean = (double)problem->vectors / blocks,
            latency = latency_of(plan, &c, mean), longest = latency_of(plan, &c, (double)problem->longest);
-    double waves = batch * blocks / (gpu->multiprocessors * resident_of(plan, gpu));
+    double waves = batch * blocks / (gpu->multiprocessors * resident_of(plan, gpu) * rows_each(&plan->deal));
     double work =
         plan->deal.warps * (c.start_warp + c.join * plan->deal.rows + eights_of(plan, &c, mean) * c.work);
     double megabytes = bytes_of(plan, problem, mean, batch);
     bool cold = problem->cold || megabytes > c.held;
     if (waves > 1) latency *= waves + c.tail;
-    double busy = batch * blocks * work / gpu->multiprocessors;
+    double busy = batch * blocks * work / gpu->multiprocessors / rows_each(&plan->deal);
     return c.launch +
            hypot(model_most(latency, longest), model_most(busy, megabytes * (cold ? c.memory : c.l2)));
 }

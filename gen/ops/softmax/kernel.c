@@ -104,11 +104,37 @@ static void emit_long(softmax_emitter *e) {
     b->prefix = NULL;
 }
 
+/* -- Teams -------------------------------------------------------------------------------------------- */
+
+static void take_whole(void *user) {
+    softmax_emitter *e = user;
+    softmax_place_block(e);
+    emit_long(e);
+}
+
+static void emit_teams(const softmax_plan *plan, mc_builder *b, const mc_batch_array *arrays) {
+    softmax_plan all = *plan;
+    softmax_emitter whole, team;
+    all.deal = rows_whole(&plan->deal);
+    softmax_begin(&whole, b, &all, arrays);
+    whole.grid = rows_load_grid(b, plan->m);
+    rows_emit_whole(&whole.rows, &whole.grid, &plan->deal, plan->lse, &whole, take_whole);
+    team = whole;
+    team.plan = plan;
+    rows_find_team(&team.rows, &plan->deal, &whole.rows, &whole.grid, plan->lse);
+    softmax_place_block(&team);
+    rows_emit_ways(&team.rows, &team, load_held, emit_held);
+}
+
 void softmax_emit(const void *data, mc_builder *b) {
     const softmax_plan *plan = data;
     mc_batch_array arrays[SOFTMAX_BATCH_ARRAYS];
     softmax_emitter e;
     softmax_list_batch(plan, arrays);
+    if (rows_in_teams(&plan->deal)) {
+        emit_teams(plan, b, arrays);
+        return;
+    }
     softmax_begin(&e, b, plan, arrays);
     if (plan->once) e.longer = label(b, "LONGER");
     rows_emit_ways(&e.rows, &e, load_held, plan->once ? emit_held_once : emit_held);

@@ -43,8 +43,9 @@ typedef struct softmax_emitter {
     mc_builder *b;
     const softmax_plan *plan;
     rows_emitter rows;
-    mc_reg scale; /* none: there is none; where the plan is late its magnitude */
-    mc_reg c_by;  /* what makes quotients C's integers; none: C is real */
+    rows_grid grid; /* with teams */
+    mc_reg scale;   /* none: there is none; where the plan is late its magnitude */
+    mc_reg c_by;    /* what makes quotients C's integers; none: C is real */
     softmax_constants constant;
     softmax_block block;
     softmax_units units;
@@ -60,7 +61,9 @@ static inline uint32_t softmax_lowest_word(const softmax_plan *plan) {
 }
 /* -- load.c */
 
+/* With teams the row block is found later, and softmax_place_block says where its elements are. */
 void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan, const mc_batch_array *arrays);
+void softmax_place_block(softmax_emitter *e);
 /* Asks for the placed units, and for their values of the mask. */
 void softmax_load(softmax_emitter *e);
 /* Unit I in f32: scaled, with the mask's values, and -infinity where there is no element. Where the plan is

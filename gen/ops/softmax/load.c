@@ -56,17 +56,21 @@ static mc_reg find_out(const softmax_emitter *e, mc_reg slot) {
     return mad_wide(b, "block_c", shr_u32(b, "pairs", slot, I(1)), I(1), c);
 }
 
-static void find_block(softmax_emitter *e) {
+void softmax_place_block(softmax_emitter *e) {
     const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
     softmax_block *block = &e->block;
     int vec = plan->deal.vec;
-    rows_find(&e->rows, plan->lse);
     mc_reg slot = e->rows.block.slot;
     block->x = mad_wide(b, "block_x", slot, I(vec * plan->in_bytes), load_array(b, "x"));
     block->c = find_out(e, slot);
     if (plan->masked)
         block->mask = mad_wide(b, "block_mask", slot, I(vec * WORD), load_array(b, "mask_values"));
+}
+
+static void find_block(softmax_emitter *e) {
+    rows_find(&e->rows, e->plan->lse);
+    softmax_place_block(e);
     rows_count_units(&e->rows);
 }
 
@@ -115,7 +119,7 @@ void softmax_begin(softmax_emitter *e, mc_builder *b, const softmax_plan *plan,
     shared_array(b, "sum_parts", (unsigned)(plan->deal.warps * plan->deal.vec * 2 * WORD), 2 * WORD);
     shared_array(b, "greatest_parts", (unsigned)(plan->deal.warps * plan->deal.vec * WORD), WORD);
     rows_begin(&e->rows, b, &plan->deal);
-    find_block(e);
+    if (plan->deal.per_warp == 1) find_block(e);
     load_factors(e);
     declare_units(e);
     declare_rows(e);

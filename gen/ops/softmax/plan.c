@@ -24,7 +24,8 @@ static void take_point(const int64_t *point, softmax_plan *plan) {
                            .deal = {.order = (rows_order)point[F_ORDER],
                                     .vec = (int)point[F_VEC],
                                     .warps = (int)point[F_WARPS],
-                                    .hold = (int)point[F_HOLD]},
+                                    .hold = (int)point[F_HOLD],
+                                    .per_warp = (int)point[F_ROWS_PER_WARP]},
                            .align = (int)point[F_ALIGN],
                            .m = point[F_M],
                            .n = point[F_N]};
@@ -52,6 +53,8 @@ static void check_types(const softmax_plan *plan, mc_complaints *complaints) {
 static void check_exchange(const softmax_plan *plan, mc_complaints *complaints) {
     if (plan->once && !plan->approx) complain(complaints, F_EXCHANGE, "\"once\" goes with exp = \"approx\"");
     else if (plan->once && plan->lse) complain(complaints, F_EXCHANGE, "\"once\" has no lse = \"row\"");
+    else if (plan->once && rows_in_teams(&plan->deal))
+        complain(complaints, F_EXCHANGE, "\"once\" is for thread blocks that take a row: rows_per_warp = 1");
 }
 
 void softmax_make_plan(const int64_t *point, void *data, mc_complaints *complaints) {
@@ -62,5 +65,6 @@ void softmax_make_plan(const int64_t *point, void *data, mc_complaints *complain
     check_types(plan, complaints);
     check_exchange(plan, complaints);
     rows_check_m(&plan->deal, plan->m, F_M, complaints);
+    rows_check_teams(&plan->deal, F_ROWS_PER_WARP, complaints);
     check_registers(plan, complaints);
 }

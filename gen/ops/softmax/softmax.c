@@ -50,8 +50,9 @@ static const mc_field fields[] = {
             "elements, then sums. once: sums alone, each warp's of exponentials against a greatest element "
             "of its own; with exp = approx, without lse, and within a wider bound. A row block whose rows "
             "are far apart takes the way of long ones then."},
+    ROWS_PER_WARP_FIELD,
 };
-SCHEMA_FITS(fields, F_EXCHANGE);
+SCHEMA_FITS(fields, F_ROWS_PER_WARP);
 
 static const mc_hint hints[] = {
     {" dtype type x_type in input lhs_type a_type ", "lhs is the type of A's values: lhs = \"f16\""},
@@ -65,6 +66,8 @@ static const mc_hint hints[] = {
     {0},
 };
 
+static const char *how(const void *plan) { return rows_how(&((const softmax_plan *)plan)->deal); }
+
 static const mc_solver rows = {.name = "rows",
                                .plan = softmax_make_plan,
                                .contract = softmax_contract,
@@ -73,7 +76,7 @@ static const mc_solver rows = {.name = "rows",
                                .estimate = softmax_estimate,
                                .entry_name = softmax_entry_name,
                                .computes = softmax_computes,
-                               .how = rows_how};
+                               .how = how};
 
 static const mc_solver *solver(const int64_t *point) {
     (void)point;

@@ -39,6 +39,7 @@ enum {
     F_M,
     F_N,
     F_EXCHANGE,
+    F_ROWS_PER_WARP,
 };
 
 enum { BYTE = 8 }; /* bits */

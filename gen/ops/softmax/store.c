@@ -157,9 +157,8 @@ static const mc_reg *pack_shorts(const softmax_emitter *e, const out_scratch *s,
 static void store_run(const softmax_emitter *e, const out_scratch *s, int i, int element, int count) {
     const softmax_plan *plan = e->plan;
     mc_builder *b = e->b;
-    mc_operand to =
-        AT(e->rows.scratch.at,
-           softmax_out_bytes(plan, (int64_t)i * rows_threads(&plan->deal) * plan->deal.unit + element));
+    mc_operand to = AT(e->rows.scratch.at,
+                       softmax_out_bytes(plan, (int64_t)i * plan->deal.team * plan->deal.unit + element));
     for (int k = 0; k < count; k++) {
         mc_reg value = e->units.value[i * plan->deal.unit + element + k];
         EMIT(b, mul_f32, s->real[k], value, e->of.by[rows_row_of(&plan->deal, i, element + k)]);
@@ -219,7 +218,8 @@ static mc_reg lse_at(const softmax_emitter *e) {
            lse = load_array(b, "lse");
     if (plan->batch) {
         mc_reg before = mul_s32(b, "lse_before", b->batch, I(WORD));
-        mc_operand m = dim_operand(plan->m, load_shape(b, "m", plan->m == MC_OPEN));
+        mc_operand m = plan->deal.per_warp > 1 ? e->grid.m
+                                               : dim_operand(plan->m, load_shape(b, "m", plan->m == MC_OPEN));
         lse = mad_wide(b, "batch_lse", before, m, lse);
     }
     return mad_wide(b, "lse_at", row, I(WORD), lse);
@@ -240,6 +240,8 @@ void softmax_store_lse(softmax_emitter *e) {
     if (!e->plan->lse) return;
     note(b, "logarithms of the rows' sums: the first threads have a row each");
     mc_label none = label(b, "NO_LSE");
+    if (rows_in_teams(&e->plan->deal))
+        EMIT_IF(b, setp_lt(b, "takes_none", e->rows.block.number, I(0)), bra, TO(none));
     EMIT_IF(b, setp_ge(b, "not_early", e->rows.thread, I(e->plan->deal.vec)), bra, TO(none));
     mc_reg at = lse_at(e);
     emit_ln(e, e->own.sum, e->rows.scratch.real);

@@ -40,7 +40,9 @@ typedef struct grad_emitter {
 
 /* -- terms.c: I is a unit */
 
+/* With teams the row block is found later, and grad_place_block says where its elements are. */
 void grad_begin(grad_emitter *e, mc_builder *b, const grad_plan *plan, const mc_batch_array *arrays);
+void grad_place_block(grad_emitter *e);
 /* Asks for the placed units. */
 void grad_load(grad_emitter *e);
 /* Terms, 0 where there is no element. */

@@ -11,7 +11,8 @@ static void take_point(const int64_t *point, grad_plan *plan) {
                         .deal = {.order = (rows_order)point[F_ORDER],
                                  .vec = (int)point[F_VEC],
                                  .warps = (int)point[F_WARPS],
-                                 .hold = (int)point[F_HOLD]},
+                                 .hold = (int)point[F_HOLD],
+                                 .per_warp = (int)point[F_ROWS_PER_WARP]},
                         .align = (int)point[F_ALIGN],
                         .m = point[F_M],
                         .n = point[F_N]};
@@ -25,6 +26,7 @@ void grad_make_plan(const int64_t *point, void *data, mc_complaints *complaints)
     grad_plan *plan = data;
     take_point(point, plan);
     rows_check_m(&plan->deal, plan->m, F_M, complaints);
+    rows_check_teams(&plan->deal, F_ROWS_PER_WARP, complaints);
     rows_check(&plan->deal, grad_unit_words(plan), OF_A_ROW * plan->deal.rows + OTHER_REGISTERS, F_HOLD,
                F_WARPS, complaints);
 }
@@ -60,6 +62,7 @@ static void add_params(const grad_plan *plan, mc_contract *c) {
     add_param(c, (mc_param){"dp", "u64", MC_PARAM_ARRAY, gradient_bytes(plan), d_docs[plan->d][order]});
     add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out, c_docs[plan->c][order]});
     if (plan->scaled) add_param(c, (mc_param){"scale", "f32", MC_PARAM_SCALAR, 4, "what C is multiplied by"});
+    if (rows_in_teams(&plan->deal)) add_shape(c, "m", plan->m, "rows");
 }
 
 static int shared_bytes(const grad_plan *plan) { return plan->deal.warps * plan->deal.vec * 4 * WORD; }
@@ -87,7 +90,9 @@ void grad_facts(const void *data, mc_facts *facts) {
 void grad_entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     static const char *const types[] = {"f32", "f16", "bf16"};
     const grad_plan *plan = data;
-    snprintf(name, MC_MAX_ENTRY, "softmax_grad_%s_%s_%s_v%d_%s_w%d_h%d", types[plan->p], types[plan->d],
+    char beside[16] = "";
+    if (rows_in_teams(&plan->deal)) snprintf(beside, sizeof beside, "_r%d", plan->deal.per_warp);
+    snprintf(name, MC_MAX_ENTRY, "softmax_grad_%s_%s_%s_v%d_%s_w%d_h%d%s", types[plan->p], types[plan->d],
              types[plan->c], plan->deal.vec, rows_order_names[plan->deal.order], plan->deal.warps,
-             plan->deal.hold);
+             plan->deal.hold, beside);
 }

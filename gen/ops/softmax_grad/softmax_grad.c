@@ -29,8 +29,9 @@ static const mc_field fields[] = {
             "element's. A unit of P is no longer than that."},
     {"m", SHAPE, .doc = "Rows, a multiple of vec."},
     {"n", SHAPE, .doc = "Columns."},
+    ROWS_PER_WARP_FIELD,
 };
-SCHEMA_FITS(fields, F_N);
+SCHEMA_FITS(fields, F_ROWS_PER_WARP);
 
 static const mc_hint hints[] = {
     {" dtype type p_type in input lhs_type a_type ", "lhs is the type of P's values: lhs = \"f16\""},
@@ -47,6 +48,8 @@ static const char *computes(const void *data) {
                         : "C = P o (dP - rowsum(P o dP)) over the nonzero vectors of each row.";
 }
 
+static const char *how(const void *plan) { return rows_how(&((const grad_plan *)plan)->deal); }
+
 static const mc_solver rows = {.name = "rows",
                                .plan = grad_make_plan,
                                .contract = grad_contract,
@@ -55,7 +58,7 @@ static const mc_solver rows = {.name = "rows",
                                .estimate = grad_estimate,
                                .entry_name = grad_entry_name,
                                .computes = computes,
-                               .how = rows_how};
+                               .how = how};
 
 static const mc_solver *solver(const int64_t *point) {
     (void)point;

@@ -33,6 +33,7 @@ enum {
     F_ALIGN,
     F_M,
     F_N,
+    F_ROWS_PER_WARP,
 };
 
 typedef struct grad_plan {

@@ -3,17 +3,19 @@
 
 /* -- The beginning ------------------------------------------------------------------------------------ */
 
-static void find_block(grad_emitter *e) {
+void grad_place_block(grad_emitter *e) {
     const grad_plan *plan = e->plan;
     mc_builder *b = e->b;
     int vec = plan->deal.vec;
-    e->p = (rows_array){.bytes = rows_type_bytes(plan->p), .align = plan->align};
-    e->d = (rows_array){.bytes = rows_type_bytes(plan->d), .align = plan->align};
-    rows_find(&e->rows, false);
     mc_reg slot = e->rows.block.slot;
     e->p.at = mad_wide(b, "block_p", slot, I(vec * e->p.bytes), load_array(b, "p"));
     e->d.at = mad_wide(b, "block_dp", slot, I(vec * e->d.bytes), load_array(b, "dp"));
     e->c = mad_wide(b, "block_c", slot, I(vec * rows_type_bytes(plan->c)), load_array(b, "c"));
+}
+
+static void find_block(grad_emitter *e) {
+    rows_find(&e->rows, false);
+    grad_place_block(e);
     rows_count_units(&e->rows);
 }
 
@@ -44,13 +46,16 @@ static void declare_rows(grad_emitter *e) {
 
 void grad_begin(grad_emitter *e, mc_builder *b, const grad_plan *plan, const mc_batch_array *arrays) {
     unsigned parts = (unsigned)(plan->deal.warps * plan->deal.vec);
-    *e = (grad_emitter){.b = b, .plan = plan};
+    *e = (grad_emitter){.b = b,
+                        .plan = plan,
+                        .p = {.bytes = rows_type_bytes(plan->p), .align = plan->align},
+                        .d = {.bytes = rows_type_bytes(plan->d), .align = plan->align}};
     if (plan->batch) batch_begin(b, arrays, GRAD_BATCH_ARRAYS);
     shared_array(b, "sum_parts", parts * 2 * WORD, 2 * WORD);
     shared_array(b, "greatest_parts", parts * WORD, WORD);
     shared_array(b, "least_parts", parts * WORD, WORD);
     rows_begin(&e->rows, b, &plan->deal);
-    find_block(e);
+    if (plan->deal.per_warp == 1) find_block(e);
     if (plan->scaled) e->scale = ld_param_f32(b, "scale", NAME("scale"));
     declare_units(e);
     declare_rows(e);
@@ -291,7 +296,7 @@ void grad_store(grad_emitter *e, int i) {
     const grad_plan *plan = e->plan;
     const rows_plan *deal = &plan->deal;
     int count = grad_store_elements(plan), bytes = rows_type_bytes(plan->c);
-    int64_t step = (int64_t)rows_threads(deal) * deal->unit;
+    int64_t step = (int64_t)deal->team * deal->unit;
     mc_builder *b = e->b;
     for (int element = 0; element < deal->unit; element += count) {
         for (int k = 0; k < count; k++) make_element(e, i, element + k, e->packing.real[k]);

@@ -29,6 +29,7 @@ static void deal_vectors(rows_plan *plan) {
     plan->row_step = 1;
     plan->row_warps = plan->warps;
     plan->lane_bits = bits_from(log2_of(plan->beside));
+    if (rows_in_teams(plan)) plan->lane_bits = (unsigned)plan->team - 1U;
 }
 
 static void deal_strides(rows_plan *plan) {
@@ -46,6 +47,7 @@ void rows_deal(rows_plan *plan, int unit_bytes, int element_bytes, int align) {
     static const int strides[] = {1, 16, 32};
     int bytes = most(element_bytes, least(align, unit_bytes));
     plan->stride = strides[plan->order];
+    plan->team = plan->per_warp > 1 ? MC_WARP / plan->per_warp : rows_threads(plan);
     plan->unit = bytes / element_bytes;
     if (plan->order == ROWS_BCRS) plan->unit = least(plan->unit, plan->vec);
     if (plan->order == ROWS_BCRS) deal_vectors(plan);
@@ -77,8 +79,16 @@ void rows_check(const rows_plan *plan, int words, int registers, int hold_field,
                  plan->warps);
 }
 
+void rows_check_teams(const rows_plan *plan, int field, mc_complaints *complaints) {
+    if (!rows_in_teams(plan)) return;
+    if (plan->vec != 1)
+        complain(complaints, field, "%d wants vec = 1, rows of single nonzeros", plan->per_warp);
+    else if (plan->order != ROWS_BCRS)
+        complain(complaints, field, "%d wants order = \"bcrs\"", plan->per_warp);
+}
+
 int64_t rows_most_columns(const rows_plan *plan) {
-    int64_t turn = (int64_t)rows_threads(plan) * plan->hold, each = plan->vec / plan->unit;
+    int64_t turn = (int64_t)plan->team * plan->hold, each = plan->vec / plan->unit;
     return (INT32_MAX - 2 * turn) / (each > 0 ? each : 1) - plan->stride;
 }
 
@@ -90,12 +100,12 @@ static double units_of(const rows_plan *plan, double length) {
 }
 
 bool rows_is_long(const rows_plan *plan, double length) {
-    return units_of(plan, length) > (double)rows_threads(plan) * plan->hold;
+    return units_of(plan, length) > (double)plan->team * plan->hold;
 }
 
 double rows_steps(const rows_plan *plan, double length, int reads) {
     double turn = (double)rows_threads(plan) * plan->again;
     for (int i = 0; i < ROWS_WAYS && rows_ways[i] <= plan->hold; i++)
-        if (units_of(plan, length) <= (double)rows_threads(plan) * rows_ways[i]) return rows_ways[i];
+        if (units_of(plan, length) <= (double)plan->team * rows_ways[i]) return rows_ways[i];
     return reads * plan->again * ceil(units_of(plan, length) / turn);
 }

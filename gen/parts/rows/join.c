@@ -178,6 +178,12 @@ static void load_weighed(joining *j, mc_reg *to) {
     join_parts(j, j->joint.what, 1, to);
 }
 
+/* All lanes of a team have what the row has. */
+static void take_team(const joining *j, mc_reg *to) {
+    for (int w = 0; w < j->words; w++) EMIT(j->r->b, mov_b32, to[w], j->joint.word[w][0]);
+    if (j->joint.what == ROWS_SUMS_OF_A_WORD) widen(j, to);
+}
+
 void rows_join(rows_emitter *r, const rows_joint *joint, mc_reg *to) {
     mc_builder *b = r->b;
     const char *before = b->prefix;
@@ -192,6 +198,11 @@ void rows_join(rows_emitter *r, const rows_joint *joint, mc_reg *to) {
     b32_array(b, "keep", 2, j.keep);
     b64_array(b, "wide", 2, j.wide);
     mc_reg row = join_lanes(&j, &rest);
+    if (rows_in_teams(r->plan)) {
+        take_team(&j, to);
+        b->prefix = before;
+        return;
+    }
     store_part(&j, row, rest);
     if (joint->weigh != NULL) load_weighed(&j, to);
     else load_own(&j, to);
@@ -200,6 +211,10 @@ void rows_join(rows_emitter *r, const rows_joint *joint, mc_reg *to) {
 
 void rows_spread(rows_emitter *r, mc_reg word, const mc_reg *to) {
     mc_builder *b = r->b;
+    if (rows_in_teams(r->plan)) {
+        EMIT(b, mov_b32, to[0], word);
+        return;
+    }
     for (int i = 0; i < r->plan->rows; i++) {
         mc_reg lane = r->row;
         if (i > 0) EMIT(b, add_s32, lane = r->scratch.other, r->row, I((int64_t)i * r->plan->row_step));

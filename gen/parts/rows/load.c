@@ -25,7 +25,7 @@ void rows_load(rows_emitter *r, const rows_array *from, mc_operand absent, const
     for (int i = 0; i < at->count; i++)
         for (int part = 0; part < all; part += each)
             emit_load_words(b, rows_inside(r, i), WORDS_GLOBAL, each, &to[i * words + part / WORD],
-                            AT(r->scratch.at, (int64_t)i * rows_threads(plan) * all + part));
+                            AT(r->scratch.at, (int64_t)i * plan->team * all + part));
 }
 
 void rows_convert(mc_builder *b, rows_type type, const mc_reg *words, int element, mc_reg to) {

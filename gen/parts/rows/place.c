@@ -37,12 +37,13 @@ void rows_count_units(rows_emitter *r) {
     rows_block *block = &r->block;
     mc_builder *b = r->b;
     if (plan->order == ROWS_BCRS) {
-        block->units = mul_s32(b, "units", block->vectors, I(plan->beside));
+        block->most = block->units = mul_s32(b, "units", block->vectors, I(plan->beside));
+        if (rows_in_teams(plan)) block->most = redux_max_s32(b, "most_units", block->units, H(0xffffffff));
         return;
     }
     mc_reg up = add_s32(b, "slots_up", block->vectors, I(plan->stride - 1));
     mc_reg strides = shr_u32(b, "strides", up, I(log2_of(plan->stride)));
-    block->units = mul_s32(b, "units", strides, I(plan->per_step));
+    block->most = block->units = mul_s32(b, "units", strides, I(plan->per_step));
 }
 
 void rows_declare_places(rows_emitter *r) {
@@ -77,7 +78,7 @@ void rows_place(rows_emitter *r, mc_reg first, int count, int sure) {
     u->first = first, u->count = count, u->sure = sure;
     for (int i = 0; i < count; i++) {
         if (i < u->sure && plan->order == ROWS_BCRS) continue;
-        EMIT(b, add_s32, r->scratch.real, first, I((int64_t)i * rows_threads(plan)));
+        EMIT(b, add_s32, r->scratch.real, first, I((int64_t)i * plan->team));
         if (i >= u->sure) EMIT(b, setp_lt, u->inside[i], r->scratch.real, r->block.units);
         if (plan->order != ROWS_BCRS) count_left(r, i, r->scratch.real);
     }

@@ -5,11 +5,13 @@
  *   place.c  the row block, and where a thread's units of it are; load.c loads them
  *   join.c   what all threads have of a row, joined
  *   ways.c   ways through the kernel for row blocks of different lengths
+ *   teams.c  kernels whose warps take several row blocks, of short rows
  *   contract.c   what their contracts, facts and schemas have alike
  *
- * A thread block takes a row block. Its elements lie side by side in memory, and a unit is what a lane loads
- * at once: neighbouring elements, of bcrs of one vector, of srbcrs of one row. Thread t has units t, t + T, t
- * + 2 T and so on of T threads. So a thread has elements of `rows` rows: of bcrs of all rows of its unit, of
+ * A thread block takes a row block; or, of short rows (V = 1), a warp takes several, each by a team of its
+ * lanes. Its elements lie side by side in memory, and a unit is what a lane loads at once: neighbouring
+ * elements, of bcrs of one vector, of srbcrs of one row. Thread t has units t, t + T, t + 2 T and so on of T
+ * threads. So a thread has elements of `rows` rows: of bcrs of all rows of its unit, of
  * srbcrs of one, or of several where a stride has more units than there are threads; row_step apart.
  *
  *   emitter   rows_begin(r, b, plan); rows_find(r, ...); rows_count_units(r);
@@ -43,6 +45,8 @@ enum {
 typedef struct rows_plan {
     rows_order order;
     int vec, warps, hold;
+    int per_warp;       /* row blocks of a warp, a team of lanes each; 1: all warps take one */
+    int team;           /* threads that share a row block: a team, or all */
     int stride;         /* slots; 1 of bcrs */
     int again;          /* units that a thread takes at once of a row block that is too long to be held */
     int unit;           /* elements */
@@ -55,14 +59,21 @@ typedef struct rows_plan {
 } rows_plan;
 
 static inline int rows_threads(const rows_plan *plan) { return MC_WARP * plan->warps; }
+/* Whether a warp takes several row blocks, by a team of lanes each. */
+static inline bool rows_in_teams(const rows_plan *plan) { return plan->team < rows_threads(plan); }
 
-/* Makes the rest of order, vec, warps and hold: of units of at most UNIT_BYTES, of elements of ELEMENT_BYTES
+/* Row blocks that a thread block takes. */
+static inline int rows_each(const rows_plan *plan) { return rows_threads(plan) / plan->team; }
+
+/* Makes the rest of order, vec, warps, hold and per_warp: of units of at most UNIT_BYTES, of elements of ELEMENT_BYTES
    at multiples of ALIGN bytes. */
 void rows_deal(rows_plan *plan, int unit_bytes, int element_bytes, int align);
 /* Complains of what a thread cannot hold, of units of WORDS words and other REGISTERS; the fields are the
    family's. */
 void rows_check(const rows_plan *plan, int words, int registers, int hold_field, int warps_field,
                 mc_complaints *complaints);
+/* Complains of teams of anything but single nonzeros in bcrs; FIELD is that of per_warp. */
+void rows_check_teams(const rows_plan *plan, int field, mc_complaints *complaints);
 
 /* The numbers of units of a thread for which a kernel has a way, up to `hold`. */
 enum { ROWS_WAYS = 10 };
@@ -104,6 +115,14 @@ extern const char *const rows_order_names[]; /* by rows_order */
                                                    "that fits is read once, a longer one three "             \
                                                    "times."                                                  \
     }
+#define ROWS_PER_WARP_FIELD                                                                                  \
+    {                                                                                                        \
+        "rows_per_warp", COUNTS(1, 2, 4, 8),                                                                 \
+            .standard = 1, .tunable = true, .quiet = true,                                                   \
+            .doc = "Rows that a warp takes, where rows are short: vec = 1, "                                 \
+                   "order = \"bcrs\". 32 lanes are shared out among them. "                                  \
+                   "1: all warps of a thread block take one."                                                \
+    }
 /* What the array NAME of TYPE is, by rows_order. */
 #define ROWS_BY_ORDER(type, name)                                                                            \
     {                                                                                                        \
@@ -113,7 +132,7 @@ extern const char *const rows_order_names[]; /* by rows_order */
 
 /* Adds the packed array `rows`, and its parameter. */
 void rows_add_blocks(mc_contract *c);
-/* Sets the format, what limits n, and the launch, with SHARED_BYTES a thread block. */
+/* Sets the format, what limits n and m, and the launch, with SHARED_BYTES a thread block. */
 void rows_contract(const rows_plan *plan, int shared_bytes, mc_contract *c);
 typedef struct rows_traffic {
     int unit_bytes;
@@ -124,13 +143,15 @@ void rows_facts(const rows_plan *plan, const rows_traffic *traffic, int shared_b
 /* Complains of an M that is not whole row blocks; FIELD is the family's. */
 void rows_check_m(const rows_plan *plan, int64_t m, int field, mc_complaints *complaints);
 /* A solver's `how`. */
-const char *rows_how(const void *plan);
+const char *rows_how(const rows_plan *plan);
 
 /* -- place.c ------------------------------------------------------------------------------------------ */
 
 /* Of the thread block's row block: its number, its first slot in memory, how much there is. */
 typedef struct rows_block {
-    mc_reg number, slot, vectors, units;
+    mc_reg number; /* of a team that takes none -1 */
+    mc_reg slot, vectors, units;
+    mc_reg most; /* units, of the warp's longest row block; the same where all threads have one */
 } rows_block;
 
 /* Where the units are that are taken at once. */
@@ -149,7 +170,8 @@ typedef struct rows_scratch {
 typedef struct rows_emitter {
     mc_builder *b;
     const rows_plan *plan;
-    mc_reg thread, lane, warp;
+    mc_reg thread; /* its number among those that share the row block */
+    mc_reg lane, warp;
     mc_reg row; /* the first of the thread's, in the row block */
     rows_block block;
     rows_places units;
@@ -181,6 +203,27 @@ void rows_declare_scratch(rows_emitter *r);
 void rows_place(rows_emitter *r, mc_reg first, int count, int sure);
 /* Sets r->scratch.test to whether ELEMENT of unit I is there. Only of srbcrs. */
 void rows_test_element(const rows_emitter *r, int i, int element);
+
+/* -- teams.c ------------------------------------------------------------------------------------------ */
+
+/* Of G thread blocks number i has places i, i + G, i + 2 G and so on of the array `rows`, in which long row
+   blocks come first: so that they are dealt out, and each thread block begins with what it has of them. */
+typedef struct rows_grid {
+    mc_operand m; /* rows */
+    mc_reg first, step, array;
+} rows_grid;
+
+/* The plan of the threads of a thread block that take a row block together, where PLAN has teams. */
+rows_plan rows_whole(const rows_plan *plan);
+rows_grid rows_load_grid(mc_builder *b, int64_t m);
+typedef void (*rows_step)(void *user);
+/* The row blocks that are too long for a team of TEAMS: all threads, those of R, TAKE one after another. */
+void rows_emit_whole(rows_emitter *r, const rows_grid *grid, const rows_plan *teams, bool numbered,
+                     void *user, rows_step take);
+/* From WHOLE, that of all threads, to R, a team's of PLAN, with its row block; if it has none that it takes
+   this has no vectors. */
+void rows_find_team(rows_emitter *r, const rows_plan *plan, const rows_emitter *whole, const rows_grid *grid,
+                    bool numbered);
 
 /* -- load.c ------------------------------------------------------------------------------------------- */
 
@@ -236,8 +279,6 @@ void rows_spread(rows_emitter *r, mc_reg word, const mc_reg *to);
 
 /* -- ways.c ------------------------------------------------------------------------------------------- */
 
-/* What is done with the units that are placed. */
-typedef void (*rows_step)(void *user);
 /* A way for each number of units up to `hold`, from what LOAD asks for to the end of the kernel; what follows
    is for longer row blocks. LOAD is there once, for the most units. */
 void rows_emit_ways(rows_emitter *r, void *user, rows_step load, rows_step way);

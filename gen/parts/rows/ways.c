@@ -32,26 +32,27 @@ void rows_emit_ways(rows_emitter *r, void *user, rows_step load, rows_step way) 
     mc_builder *b = r->b;
     mc_label longer = label(b, "LONG"), at[ROWS_WAYS];
     int counts[ROWS_WAYS], ways = list_ways(r->plan, counts), last = ways - 1;
-    int threads = rows_threads(r->plan);
-    EMIT_IF(b, setp_gt(b, "is_long", r->block.units, I(threads * counts[last])), bra_uni, TO(longer));
+    int threads = r->plan->team;
+    bool uneven = rows_in_teams(r->plan);
+    if (!uneven)
+        EMIT_IF(b, setp_gt(b, "is_long", r->block.most, I(threads * counts[last])), bra_uni, TO(longer));
     rows_place(r, r->thread, counts[last], 0);
     load(user);
     for (int i = 0; i < last; i++) {
-        mc_reg fits =
-            setp_lt(b, name_nth("fits", counts[i]).text, r->block.units, I(threads * counts[i] + 1));
+        mc_reg fits = setp_lt(b, name_nth("fits", counts[i]).text, r->block.most, I(threads * counts[i] + 1));
         at[i] = label(b, name_nth("HELD", counts[i]).text);
         EMIT_IF(b, fits, bra_uni, TO(at[i]));
     }
     for (int i = last; i >= 0; i--) {
         if (i < last) set_label(b, at[i]);
-        emit_way(r, user, counts[i], i > 0 ? counts[i - 1] : 0, way);
+        emit_way(r, user, counts[i], i > 0 && !uneven ? counts[i - 1] : 0, way);
     }
-    set_label(b, longer);
+    if (!uneven) set_label(b, longer);
 }
 
 void rows_emit_loop(rows_emitter *r, void *user, const char *prefix, rows_step turn) {
     mc_builder *b = r->b;
-    int64_t step = (int64_t)r->plan->again * rows_threads(r->plan);
+    int64_t step = (int64_t)r->plan->again * r->plan->team;
     b->prefix = prefix;
     mc_label again = label(b, "AGAIN");
     mc_reg from = carried(b, "from", I(0)), first = b32(b, "first");
@@ -60,6 +61,6 @@ void rows_emit_loop(rows_emitter *r, void *user, const char *prefix, rows_step t
     rows_place(r, first, r->plan->again, 0);
     turn(user);
     EMIT(b, add_s32, from, from, I(step));
-    EMIT_IF(b, setp_lt(b, "more", from, r->block.units), bra, TO(again));
+    EMIT_IF(b, setp_lt(b, "more", from, r->block.most), bra, TO(again));
     b->prefix = NULL;
 }
