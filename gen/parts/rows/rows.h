@@ -65,8 +65,8 @@ static inline bool rows_in_teams(const rows_plan *plan) { return plan->team < ro
 /* Row blocks that a thread block takes. */
 static inline int rows_each(const rows_plan *plan) { return rows_threads(plan) / plan->team; }
 
-/* Makes the rest of order, vec, warps, hold and per_warp: of units of at most UNIT_BYTES, of elements of ELEMENT_BYTES
-   at multiples of ALIGN bytes. */
+/* Makes the rest of order, vec, warps, hold and per_warp: of units of at most UNIT_BYTES, of elements of
+   ELEMENT_BYTES at multiples of ALIGN bytes. */
 void rows_deal(rows_plan *plan, int unit_bytes, int element_bytes, int align);
 /* Complains of what a thread cannot hold, of units of WORDS words and other REGISTERS; the fields are the
    family's. */
