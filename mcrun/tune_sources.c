@@ -279,6 +279,7 @@ mc_status tune_source_load(const tune_source *source, const tune_options *option
                            mc_vsparse *matrix, mc_diag *diag) {
     const int span = pattern_span(options->pattern);
     const bool takes = operator_has(kind->op, MEMBER_pattern);
+    *matrix = (mc_vsparse){0};
     if (span > 0 && takes && !kind->op->matrix.wanted)
         return mc_fail(diag, MC_USAGE, "--pattern is a matrix's; for %s %s: --set pattern=%s",
                        operator_article(kind->op), kind->op->title, options->pattern);

@@ -223,15 +223,15 @@ static void test_refusals(void) {
     }
     mc_vsparse matrix = matrix_of(MC_S8);
     plan_problem problem;
-    matrix.vec = 16;
+    matrix.vec = 16, matrix.rows = 32;
     CHECK(plan_problem_of(&SPMM(MC_S32, 1, .align = 16), &matrix, &problem, NULL) == MC_OK);
     CHECK(plan_problem_of(&SDDMM(MC_F32, 64, .a = MC_F16, .b = MC_F16), &matrix, &problem, NULL) == MC_OK);
-    matrix.vec = 1;
+    matrix.vec = 1, matrix.rows = 2;
     CHECK(plan_problem_of(&SDDMM(MC_S32, 64, .b = MC_S8), &matrix, &problem, NULL) == MC_OK);
-    matrix.vec = 32;
+    matrix.vec = 32, matrix.rows = 64;
     CHECK(plan_problem_of(&SDDMM(MC_S32, 64, .b = MC_S8), &matrix, &problem, diag) == MC_CANNOT);
     CHECK_TEXT(mc_diag_text(diag), "vectors of 32 elements, there are kernels for 1, 2, 4, 8 and 16");
-    matrix.vec = 16;
+    matrix.vec = 16, matrix.rows = 32;
     matrix.type = MC_F16;
     CHECK(plan_problem_of(&SPMM(MC_F32, 1, .b = MC_F16), &matrix, &problem, NULL) == MC_OK);
     matrix.vec = 12, matrix.rows = 24;

@@ -36,8 +36,8 @@ static void load_block(rows_emitter *r, const rows_grid *grid, mc_reg place, boo
 
 static int held_by(const rows_plan *teams) { return teams->team * teams->hold; }
 
-/* Rows follow each other without a barrier between: what warps left of one row's sums is overwritten behind the
-   next one's barrier of greatest elements, and the other way round. */
+/* Rows follow each other without a barrier between: what warps left of one row's sums is overwritten behind
+   the next one's barrier of greatest elements, and the other way round. */
 void rows_emit_whole(rows_emitter *r, const rows_grid *grid, const rows_plan *teams, bool numbered,
                      void *user, rows_step take) {
     mc_builder *b = r->b;
