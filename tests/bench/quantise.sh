@@ -20,6 +20,6 @@ expect 0 'could not run' timeout 300 "$mcbench" run "$specs/quantise_s8.lua" --s
 check 'zero points are told' grep -q 'mcbench knows no zero points' lines.jsonl
 quantise() { timeout 300 "$mcrun" quantise "$specs/quantise_s8.lua" --tokens 24 --features 64 --device cuda:0 --bench "$@"; }
 expect 0 'moved ' quantise
-expect 0 'GB/s  ' quantise --variants all --set tile=8 --set warps=8 --set share=open --set hold=1
+expect 0 'GB/s  ' quantise --variants all --set tile=8 --set warps=8 --set share=open --set hold=1 --set keep=0 --set rounding=add
 expect 0 '"moved_gbs": ' quantise --json
 finish
