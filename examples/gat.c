@@ -2,7 +2,7 @@
  * by several heads.
  *
  *   cc gat.c $(pkg-config --cflags --libs mcrt) -lm -o gat
- *   ./gat [DEVICE [padded|csr [VERTICES DEGREE HEADS FEATURES DEPTH]]]
+ *   ./gat [DEVICE [padded|csr|lent [VERTICES DEGREE HEADS FEATURES DEPTH]]]
  *
  *   project   Q, K, V = X W, dense products, one for each head and each of the three
  *   score     Q K^T where the graph has an edge: an SDDMM, whose mask is the graph
@@ -10,13 +10,15 @@
  *   mix       Y = P V, an SpMM: its matrix is the graph, whose values are the softmax's
  *
  * A graph has single nonzeros, vectors of one row (V = 1). What the SDDMM writes the softmax reads, and what
- * the softmax writes the SpMM reads; the host sees none of it. There are two ways:
+ * the softmax writes the SpMM reads; the host sees none of it. There are three ways:
  *
  *   padded    Rows are filled up to 32 edges (MC_ORDER_SRBCRS32). The SpMM reads the softmax's result as it
  *             lies, of all heads in one launch. Each step is one launch.
  *   csr       Edges lie one after another, as CSR has them (MC_ORDER_BCRS), and nothing is filled up. The
  *             SpMM joins rows to panels (docs/unstructured.md). A kernel puts each head's probabilities in
- *             their places in these before the head is mixed. */
+ *             their places in these before the head is mixed.
+ *   lent      As csr, but the SpMM reads CSR where it lies: of each head a matrix has borrowed the graph's
+ *             arrays and the softmax's result. One launch a head, in which no row is shared. */
 #include <mcrt.h>
 #include <math.h>
 #include <stdbool.h>
@@ -27,6 +29,7 @@
 
 enum { UNIT = 8 /* f16 in 16 bytes */, ALONE = 10 /* one vertex in so many has no edges */ };
 enum { PROJECT, SCORE, SOFTMAX, MIX, STEPS };
+typedef enum way { PADDED, CSR, LENT } way;
 enum { POISON = 0x7b };
 
 static const char *const step_names[STEPS] = {"project", "score", "softmax", "mix"};
@@ -43,7 +46,7 @@ typedef struct graph {
 typedef struct layer {
     graph of;
     int64_t heads, features, depth;
-    bool csr;
+    way way;
     uint16_t *x; /* f16 [vertices][features] */
     uint16_t *w; /* f16 [3][heads][features][depth] */
     uint16_t *y; /* f16 [heads][vertices][depth] */
@@ -124,6 +127,8 @@ typedef struct model {
     mc_context *context;
     mc_matrix *biased; /* the graph with what edges bring, f32: the mask of scores and softmax */
     mc_matrix *mixed;  /* the graph whose values are the probabilities, f16 */
+    mc_matrix **lent;  /* of the way lent: the same of each head, by arrays that lie in device memory */
+    mc_plan **lent_plans;
     mc_plan *plans[STEPS];
     int64_t stride;                                    /* elements of a head's scores */
     mc_address x, w, projected, scores, probabilities; /* f16 */
@@ -158,8 +163,8 @@ static mc_status make_matrices(model *m, const graph *g, mc_diag *diag) {
 
 /* The problems that the steps solve. In CSR order a head's scores begin at the next multiple of 16 bytes. */
 static void describe(const model *m, const layer *l, mc_plan_config steps[STEPS]) {
-    const mc_order order = l->csr ? MC_ORDER_BCRS : MC_ORDER_SRBCRS32;
-    const int64_t stride = l->csr ? m->stride : 0;
+    const mc_order order = l->way == PADDED ? MC_ORDER_SRBCRS32 : MC_ORDER_BCRS;
+    const int64_t stride = l->way == PADDED ? 0 : m->stride;
     steps[PROJECT] = (mc_plan_config){.op = MC_OP_GEMM,
                                       .a = MC_F16,
                                       .b = MC_F16,
@@ -191,7 +196,7 @@ static void describe(const model *m, const layer *l, mc_plan_config steps[STEPS]
                                       .c_stride = stride};
     steps[MIX] =
         (mc_plan_config){.op = MC_OP_SPMM, .matrix = m->mixed, .b = MC_F16, .c = MC_F16, .n = l->depth};
-    if (!l->csr) steps[MIX].given_values = true, steps[MIX].batch = l->heads;
+    if (l->way == PADDED) steps[MIX].given_values = true, steps[MIX].batch = l->heads;
     for (int i = 0; i < STEPS; i++) steps[i].size = sizeof steps[i];
 }
 
@@ -205,7 +210,29 @@ static mc_status make_plans(model *m, const layer *l, mc_diag *diag) {
     for (int i = 0; i < STEPS && status == MC_OK; i++)
         status = mc_plan_create(m->context, &steps[i], &m->plans[i], diag);
     if (status == MC_OK) status = mc_plan_get_info(m->plans[SCORE], &info, diag);
-    if (status == MC_OK && !l->csr) m->stride = info.c_elements;
+    if (status == MC_OK && l->way == PADDED) m->stride = info.c_elements;
+    return status;
+}
+
+/* Each head's matrix and plan. */
+static mc_status lend(model *m, const layer *l, mc_diag *diag) {
+    const graph *g = &l->of;
+    mc_status status = MC_OK;
+    mc_csr_config csr = {
+        .size = sizeof csr, .type = MC_F16, .rows = g->vertices, .cols = g->vertices, .nonzeros = g->edges};
+    csr.row_ptr = upload(m, g->row_ptr, (g->vertices + 1) * (int64_t)sizeof *g->row_ptr, &status, diag);
+    csr.col_idx = upload(m, g->col_idx, g->edges * (int64_t)sizeof *g->col_idx, &status, diag);
+    for (int64_t head = 0; head < l->heads && status == MC_OK; head++) {
+        csr.values = m->probabilities + (mc_address)(head * m->stride) * sizeof(uint16_t);
+        status = mc_matrix_borrow(m->context, &csr, &m->lent[head], diag);
+        const mc_plan_config config = {.size = sizeof config,
+                                       .op = MC_OP_SPMM,
+                                       .matrix = m->lent[head],
+                                       .b = MC_F16,
+                                       .c = MC_F16,
+                                       .n = l->depth};
+        if (status == MC_OK) status = mc_plan_create(m->context, &config, &m->lent_plans[head], diag);
+    }
     return status;
 }
 
@@ -214,6 +241,8 @@ static mc_status load(model *m, const layer *l, mc_diag *diag) {
                   of_y = l->heads * l->of.vertices * l->depth * half,
                   of_w = PROJECTIONS * l->heads * l->features * l->depth * half;
     mc_status status = make_matrices(m, &l->of, diag);
+    m->lent = calloc((size_t)l->heads, sizeof *m->lent);
+    m->lent_plans = calloc((size_t)l->heads, sizeof *m->lent_plans);
     if (status == MC_OK) status = make_plans(m, l, diag);
     memset(l->y, POISON, (size_t)of_y); /* all of Y is written, vertices without edges too */
     m->x = upload(m, l->x, of_x, &status, diag);
@@ -224,10 +253,13 @@ static mc_status load(model *m, const layer *l, mc_diag *diag) {
     m->y = upload(m, l->y, of_y, &status, diag);
     for (int i = 0; i < STEPS && status == MC_OK; i++)
         m->workspace[i] = upload(m, NULL, (int64_t)mc_plan_workspace(m->plans[i]), &status, diag);
-    return status;
+    return status == MC_OK && l->way == LENT ? lend(m, l, diag) : status;
 }
 
-static void unload(model *m) {
+static void unload(model *m, int64_t heads) {
+    for (int64_t i = 0; m->lent_plans != NULL && i < heads; i++) mc_plan_destroy(m->lent_plans[i]);
+    for (int64_t i = 0; m->lent != NULL && i < heads; i++) mc_matrix_destroy(m->lent[i]);
+    free(m->lent), free(m->lent_plans);
     for (int i = 0; i < m->count; i++) mc_memory_destroy(m->context, m->memory[i]);
     for (int i = 0; i < STEPS; i++) mc_plan_destroy(m->plans[i]);
     mc_matrix_destroy(m->biased);
@@ -241,7 +273,8 @@ static mc_address projected_at(const model *m, const layer *l, int of, int64_t h
     return m->projected + (mc_address)elements * sizeof(uint16_t);
 }
 
-/* One head, by the matrix's own values: these become the head's probabilities first. */
+/* One head, by a matrix whose values are its probabilities; or, of the way csr, by one whose values become
+   these first. */
 static mc_status mix_head(const model *m, const layer *l, int64_t head, void *stream, mc_diag *diag) {
     const mc_device_values values = {.size = sizeof values,
                                      .from = MC_FROM_VECTORS,
@@ -249,6 +282,7 @@ static mc_status mix_head(const model *m, const layer *l, int64_t head, void *st
                                                 (mc_address)(head * m->stride) * sizeof(uint16_t)};
     const mc_address y = m->y + (mc_address)(head * l->of.vertices * l->depth) * sizeof(uint16_t);
     const mc_args args = {.size = sizeof args, .b = projected_at(m, l, OF_V, head), .c = y};
+    if (l->way == LENT) return mc_execute(m->lent_plans[head], &args, 0, stream, diag);
     mc_status status = mc_matrix_set_device_values(m->mixed, &values, stream, diag);
     return status == MC_OK ? mc_execute(m->plans[MIX], &args, m->workspace[MIX], stream, diag) : status;
 }
@@ -268,7 +302,7 @@ static mc_status do_step(const model *m, const layer *l, int step, void *stream,
         [SCORE] = {.a = projected_at(m, l, OF_Q, 0), .b = projected_at(m, l, OF_K, 0), .c = m->scores},
         [SOFTMAX] = {.a = m->scores, .c = m->probabilities, .scale_value = 1 / sqrtf((float)l->depth)},
         [MIX] = {.b = projected_at(m, l, OF_V, 0), .c = m->y, .list = &values, .list_count = 1}};
-    if (step == MIX && l->csr) return mix_heads(m, l, stream, diag);
+    if (step == MIX && l->way != PADDED) return mix_heads(m, l, stream, diag);
     args[step].size = sizeof *args;
     return mc_execute(m->plans[step], &args[step], m->workspace[step], stream, diag);
 }
@@ -289,7 +323,8 @@ static mc_status print_steps(const model *m, int passes, const double spent[STEP
     mc_status status = MC_OK;
     for (int i = 0; i < STEPS && status == MC_OK; i++) {
         mc_plan_info info = {.size = sizeof info};
-        status = mc_plan_get_info(m->plans[i], &info, diag);
+        const bool lent = i == MIX && m->lent_plans[0] != NULL;
+        status = mc_plan_get_info(lent ? m->lent_plans[0] : m->plans[i], &info, diag);
         if (status == MC_OK && passes > 1) printf("%-8s %10.1f us  ", step_names[i], 1e6 * spent[i]);
         if (status == MC_OK) printf("%s: %s\n", step_names[i], info.fields);
     }
@@ -311,7 +346,7 @@ static mc_status run(layer *l, const char *device, mc_diag *diag) {
         status = mc_memory_read(m.context, m.y, l->y,
                                 (size_t)(l->heads * l->of.vertices * l->depth) * sizeof *l->y, diag);
     if (status == MC_OK) status = print_steps(&m, passes, spent, diag);
-    unload(&m);
+    unload(&m, l->heads);
     return status;
 }
 
@@ -385,7 +420,7 @@ static double off_all(const layer *l) {
 /* -- The program -------------------------------------------------------------------------------------- */
 
 static int usage(void) {
-    fprintf(stderr, "usage: gat [DEVICE [padded|csr [VERTICES DEGREE HEADS FEATURES DEPTH]]]\n"
+    fprintf(stderr, "usage: gat [DEVICE [padded|csr|lent [VERTICES DEGREE HEADS FEATURES DEPTH]]]\n"
                     "FEATURES and DEPTH are multiples of 8, DEGREE is at most VERTICES\n");
     return 2;
 }
@@ -399,9 +434,11 @@ static bool take_sizes(layer *l, const int64_t sizes[5]) {
 }
 
 int main(int argc, char **argv) {
+    static const char *const ways[] = {"padded", "csr", "lent"};
     int64_t sizes[5] = {300, 12, 4, 64, 32};
-    layer l = {.csr = argc > 2 && strcmp(argv[2], "csr") == 0};
-    if ((argc > 3 && argc != 8) || (argc > 2 && !l.csr && strcmp(argv[2], "padded") != 0)) return usage();
+    layer l = {.way = PADDED};
+    while (argc > 2 && l.way <= LENT && strcmp(argv[2], ways[l.way]) != 0) l.way++;
+    if ((argc > 3 && argc != 8) || l.way > LENT) return usage();
     for (int i = 0; i < 5 && argc > 3; i++) sizes[i] = atoll(argv[3 + i]);
     if (!take_sizes(&l, sizes)) return usage();
     make_layer(&l, sizes[0], sizes[1]);
