@@ -45,11 +45,14 @@ double grad_estimate(const void *data, const mc_gpu *gpu, const mc_problem *prob
     if (!model_fits(plan->m, problem->m) || !model_fits(plan->n, problem->n)) return INFINITY;
     model_take_costs(&grad_cost_table, gpu, &c);
     if (problem->m == 0) return c.launch;
+    rows_lengths rows = rows_lengths_of(&plan->deal, problem);
     double blocks = (double)problem->m / plan->deal.vec, mean = (double)problem->vectors / blocks,
-           latency = latency_of(plan, &c, mean), longest = latency_of(plan, &c, (double)problem->longest);
+           latency = latency_of(plan, &c, rows.held) + rows.longer * latency_of(plan, &c, rows.length),
+           longest = latency_of(plan, &c, (double)problem->longest);
     double waves = batch * blocks / (gpu->multiprocessors * resident_of(plan, gpu) * rows_each(&plan->deal)),
-           work =
-               plan->deal.warps * (c.start_warp + c.join * plan->deal.rows + eights_of(plan, mean) * c.work);
+           work = plan->deal.warps *
+                  (c.start_warp + c.join * plan->deal.rows + eights_of(plan, rows.held) * c.work +
+                   rows.longer * (c.join + eights_of(plan, rows.length) * c.work));
     double megabytes = bytes_of(plan, problem, mean, batch);
     bool cold = problem->cold || megabytes > c.held;
     if (waves > 1) latency *= waves;

@@ -109,3 +109,21 @@ double rows_steps(const rows_plan *plan, double length, int reads) {
         if (units_of(plan, length) <= (double)plan->team * rows_ways[i]) return rows_ways[i];
     return reads * plan->again * ceil(units_of(plan, length) / turn);
 }
+
+/* The part of rows of more than HELD elements: at most that of Cantelli's inequality, which tells of rows
+   that are alike; of others, whose deviation a few make, as if lengths beyond the mean fell off by 1 / e for
+   each mean. */
+static double part_beyond(const mc_problem *problem, double mean, double held) {
+    double above = held - mean, square = problem->spread * problem->spread;
+    if (above <= 0 || mean <= 0) return 1;
+    return fmin(square / (square + above * above), exp(-above / mean));
+}
+
+rows_lengths rows_lengths_of(const rows_plan *plan, const mc_problem *problem) {
+    double mean = (double)problem->vectors * plan->vec / (double)problem->m,
+           held = (double)plan->team * plan->hold;
+    if (!rows_in_teams(plan) || (double)problem->longest <= held) return (rows_lengths){.held = mean};
+    return (rows_lengths){.held = fmin(mean, held),
+                          .longer = part_beyond(problem, mean, held) * rows_each(plan),
+                          .length = 2 * fmax(mean, held)};
+}

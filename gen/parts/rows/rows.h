@@ -92,6 +92,12 @@ int64_t rows_most_columns(const rows_plan *plan);
    thread goes through, there or not, READS times where it is too long. */
 bool rows_is_long(const rows_plan *plan, double length);
 double rows_steps(const rows_plan *plan, double length, int reads);
+/* Of PROBLEM's rows: what one has that its threads hold; with teams also how many of a thread block's rows
+   are too long for one, and how long these are. */
+typedef struct rows_lengths {
+    double held, longer, length;
+} rows_lengths;
+rows_lengths rows_lengths_of(const rows_plan *plan, const mc_problem *problem);
 
 /* -- contract.c --------------------------------------------------------------------------------------- */
 
