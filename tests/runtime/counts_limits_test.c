@@ -82,9 +82,11 @@ static void test_outline(mc_diag *diag) {
     CHECK(items->count == (int64_t)INT32_MAX * PANEL_ITEM_WORDS, "%lld words of items",
           (long long)items->count);
     CHECK(values->count == INT32_MAX / 32 * (int64_t)1024, "%lld bytes of values", (long long)values->count);
+    packed_slots_free(&slots);
     sizes.strides++;
     expect_failure("outline", panels_outline(&form, MC_F16, &sizes, &packed, &slots, diag), MC_CANNOT, diag,
                    "67108864 strides leave s32");
+    packed_slots_free(&slots);
 }
 
 /* -- Shares -------------------------------------------------------------------------------------------- */
