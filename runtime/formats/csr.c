@@ -9,7 +9,7 @@
 
 extern const packed_format format_csr;
 
-enum { MOST_WARPS = 8 };
+enum { MOST_WARPS = 8, MOST_SHARE = INT32_MAX / CSR_STRIDE };
 
 /* -- Who takes what ----------------------------------------------------------------------------------- */
 
@@ -94,13 +94,13 @@ static bool is_power(int number, int most) {
 
 mc_status csr_check_form(const mc_csr_form *form, mc_diag *diag) {
     if (is_power(form->lanes, CSR_WARP) && is_power(form->groups, CSR_WARP) &&
-        is_power(form->warps, MOST_WARPS) && form->share >= 0)
+        is_power(form->warps, MOST_WARPS) && form->share >= 0 && form->share <= MOST_SHARE)
         return MC_OK;
     return mc_fail(
         diag, MC_USAGE,
         "csr of %d lanes, %d groups, %d warps and a share of %d: must be powers of two up to 32, 32 "
-        "and 8, and 0 or more",
-        form->lanes, form->groups, form->warps, form->share);
+        "and 8, and 0 to %d",
+        form->lanes, form->groups, form->warps, form->share, MOST_SHARE);
 }
 
 static mc_status check(const mc_vsparse *a, const mc_csr_form *form, mc_diag *diag) {
@@ -111,6 +111,7 @@ static mc_status check(const mc_vsparse *a, const mc_csr_form *form, mc_diag *di
     if (!mc_type_is_real(a->type))
         return mc_fail(diag, MC_CANNOT, "csr is packed of floats, this matrix holds %s",
                        mc_type_text(a->type));
+    if (a->rows > INT32_MAX) return mc_fail(diag, MC_CANNOT, "2^31 rows or more, which csr counts in s32");
     if (a->vectors <= INT32_MAX) return MC_OK;
     return mc_fail(diag, MC_CANNOT, "2^31 nonzeros or more, which csr counts in s32");
 }

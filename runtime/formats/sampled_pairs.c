@@ -21,6 +21,8 @@ static mc_status check(const mc_vsparse *mask, bool values, mc_diag *diag) {
     if (mask->vec != 1)
         return mc_fail(diag, MC_CANNOT, "sampled-pairs is of matrices without vectors, this one has vec = %d",
                        mask->vec);
+    if (mask->rows > INT32_MAX)
+        return mc_fail(diag, MC_CANNOT, "2^31 rows or more, which sampled-pairs counts in s32");
     if (mask->vectors > INT32_MAX - ROOM)
         return mc_fail(diag, MC_CANNOT, "2^31 - 2^16 nonzeros or more, which sampled-pairs counts in s32");
     if (!values || mask->type == MC_F32) return MC_OK;

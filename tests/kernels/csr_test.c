@@ -2,7 +2,7 @@
  * is like: rows a thousand times as long as others, empty ones, a single column. And every row is dealt out
  * once.
  * csr_test SPEC TYPES [DEVICE [ARCH]]; TYPES as "f32,f16", of both sides. */
-#include "sparse_cases.h"
+#include "sparse_output.h"
 #include "formats/csr.h"
 #include "parts/csr_lanes.h"
 #include "parts/panels.h"
@@ -71,20 +71,32 @@ static void check_items(session *s, const mc_vsparse *a, const mc_csr_form *form
 
 /* -- Sums ---------------------------------------------------------------------------------------------- */
 
+/* In the kernel's order. */
+static mc_status make_want(const mc_csr_form *form, const mc_vsparse *a, const mc_dense *b,
+                           const sparse_output *output, mc_dense *want, mc_diag *diag) {
+    mc_dense sums = {0};
+    mc_status status = mc_reference_spmm_csr_ordered(a, b, form, &sums, diag);
+    if (status == MC_OK) status = finish_sums(output, &sums, want, diag);
+    mc_dense_free(&sums);
+    return status;
+}
+
 static void check_sums(session *s, const mc_kernel *kernel, const mc_csr_form *form, const mc_vsparse *a,
                        const mc_dense *b) {
-    mc_run run = {.operands = {.matrix = a}, .repeats = 2};
+    sparse_output output;
     mc_dense got = {0}, want = {0};
     int64_t wrong = 0;
-    run.operands.inputs[operator_operand(operator_named("spmm"), "b")] = b;
-    mc_status status = mc_operator_run(s->device, kernel, NULL, &run, NULL, &got, s->diag);
-    if (status == MC_OK) status = mc_reference_spmm_csr_ordered(a, b, form, &want, s->diag);
+    mc_status status = make_output(kernel, a->rows, b->cols, &output, s->diag);
+    const mc_run run = run_of(a, b, &output, 2);
+    if (status == MC_OK) status = mc_operator_run(s->device, kernel, NULL, &run, NULL, &got, s->diag);
+    if (status == MC_OK) status = make_want(form, a, b, &output, &want, s->diag);
     CHECK(status == MC_OK, "%s: %s", mc_kernel_contract(kernel)->entry, mc_diag_text(s->diag));
     for (int64_t i = 0; status == MC_OK && i < a->rows * b->cols; i++, s->sums++)
         wrong +=
             mc_dense_get(&got, i / b->cols, i % b->cols) != mc_dense_get(&want, i / b->cols, i % b->cols);
     CHECK(wrong == 0, "%s: %d x %d, n %d: %d sums differ", mc_kernel_contract(kernel)->entry, (int)a->rows,
           (int)a->cols, (int)b->cols, (int)wrong);
+    free_output(&output);
     mc_dense_free(&got);
     mc_dense_free(&want);
     mc_diag_clear(s->diag);
@@ -121,19 +133,20 @@ static void check_types(session *s, const char *type) {
                  {"256", "2", "1", "1", "1"}, {"16", "16", "2", "4", "4"}, {"1", "1", "8", "8", NULL}};
     const check_share part = check_part();
     for (size_t i = (size_t)part.first; i < sizeof forms / sizeof *forms; i += (size_t)part.step) {
-        const mc_setting settings[] = {{"lhs", type},
-                                       {"rhs", type},
-                                       {"tile_n", forms[i].tile_n},
-                                       {"lanes", forms[i].lanes},
-                                       {"ahead", forms[i].ahead},
-                                       {"warps", forms[i].warps},
-                                       {"share", forms[i].share ? forms[i].share : "2"},
-                                       {"deal", forms[i].share ? "true" : "false"},
-                                       {"arch", s->arch}};
+        spec_settings settings = {.all = {{"lhs", type},
+                                          {"rhs", type},
+                                          {"tile_n", forms[i].tile_n},
+                                          {"lanes", forms[i].lanes},
+                                          {"ahead", forms[i].ahead},
+                                          {"warps", forms[i].warps},
+                                          {"share", forms[i].share ? forms[i].share : "2"},
+                                          {"deal", forms[i].share ? "true" : "false"}},
+                                  .count = 8};
         mc_spec *spec = NULL;
         mc_kernel *kernel = NULL;
-        mc_status status =
-            mc_spec_read(s->spec, settings, sizeof settings / sizeof *settings - !s->arch, &spec, s->diag);
+        set_epilogue(&settings, i / 3, true);
+        if (s->arch != NULL) set(&settings, "arch", s->arch);
+        mc_status status = mc_spec_read(s->spec, settings.all, settings.count, &spec, s->diag);
         if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, s->diag);
         CHECK(status == MC_OK, "%s, form %d: %s", type, (int)i, mc_diag_text(s->diag));
         if (status == MC_OK) check_kernel(s, kernel, i);

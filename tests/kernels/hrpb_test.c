@@ -2,15 +2,9 @@
  * empty rows and panels, a single column, a panel a hundred times as long as others, a last panel that is not whole, any n
  * and ldb.
  * hrpb_test SPEC [DEVICE [ARCH]] */
-#include "check.h"
-#include "base/real.h"
-#include "matrix/random.h"
-#include "mcrt_internal.h"
-#include "parts/panels.h"
+#include "sparse_output.h"
 #include "parts/stream.h"
 #include "verify/run.h"
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct session {
@@ -20,82 +14,24 @@ typedef struct session {
     long kernels, sums, cut;
 } session;
 
-/* Row ROW has column COL with this probability, in 2^-16. */
-typedef int64_t density(int64_t row, int64_t col, int64_t rows, int64_t cols);
+enum { CUT_MATRIX = 9 /* one with a panel that is cut where waves = 1 */ };
 
-static int64_t few(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)row, (void)col, (void)rows, (void)cols, 4000;
-}
-static int64_t all(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)row, (void)col, (void)rows, (void)cols, 65536;
-}
-static int64_t none(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)row, (void)col, (void)rows, (void)cols, 0;
-}
-static int64_t one_row(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)col, (void)cols, row == rows / 2 ? 65536 : 300;
-}
-static int64_t one_column(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)row, (void)rows, col == cols / 2 ? 65536 : 0;
-}
-static int64_t power_law(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)rows, (void)cols, 65536 / ((row * 7 % rows + 1) * (1 + col / 16));
-}
-/* The halves of a panel of 32 have hardly a column in common. */
-static int64_t halves(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)rows, (void)cols, (row / 16 + col / 7) % 2 == 0 ? 20000 : 0;
-}
-static int64_t gaps(int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return (void)rows, (void)cols, row / 16 % 3 == 1 ? 9000 + col : 0;
-}
-
-static const struct {
-    int64_t rows, cols;
-    density *density;
-} matrices[] = {{1, 1, all},         {1, 300, all},         {17, 200, one_row}, {7, 64, few},
-                {16, 33, all},       {40, 1, all},          {64, 60, none},     {33, 90, halves},
-                {130, 900, one_row}, {100, 120, power_law}, {70, 50, gaps},     {31, 80, one_column},
-                {96, 150, halves}};
-
-enum { CUT_MATRIX = 8 /* one with a panel that is cut where waves = 1 */ };
-
-static void make_pattern(size_t index, mc_csr *csr) {
-    const int64_t rows = matrices[index].rows, cols = matrices[index].cols;
-    mcrt_random random = random_start(index, 3);
-    *csr = (mc_csr){.rows = rows, .cols = cols};
-    csr->row_ptr = calloc((size_t)rows + 1, sizeof *csr->row_ptr);
-    csr->col_idx = calloc((size_t)(rows * cols), sizeof *csr->col_idx);
-    for (int64_t r = 0; r < rows; r++) {
-        for (int64_t c = 0; c < cols; c++)
-            if ((int64_t)(random_next(&random) % 65536) < matrices[index].density(r, c, rows, cols))
-                csr->col_idx[csr->nnz++] = (int32_t)c;
-        csr->row_ptr[r + 1] = csr->nnz;
-    }
-}
-
-/* Of either sign, powers of two apart; more bits than tf32 has. */
-static uint32_t number(mcrt_random *random) {
-    const float value = ldexpf((float)random_normal(random), (int)(random_next(random) / 16 % 13) - 6);
-    return real_to_bits(MC_F32, value);
-}
-
-static void make_operands(session *s, size_t index, int64_t n, int64_t ldb, mc_vsparse *a, mc_dense *b) {
-    mcrt_random random = random_start((uint64_t)n, index);
-    mc_csr csr;
-    make_pattern(index, &csr);
-    CHECK(mc_vsparse_dilate(&csr, 1, MC_TF32, a, s->diag) == MC_OK &&
-              mc_dense_create(MC_TF32, csr.cols, n, ldb, b, s->diag) == MC_OK,
-          "%s", mc_diag_text(s->diag));
-    for (int64_t i = 0; i < a->vectors; i++) mc_vsparse_set_value(a, i, 0, number(&random));
-    for (int64_t i = 0; i < csr.cols * n; i++) mc_dense_set(b, i / n, i % n, number(&random));
-    /* Of a row of B that no column names nothing reaches C */
+/* Infinities in rows of B. Of one that no column names nothing reaches C; of others it reaches all rows of bricks that have something
+ * there, and no others. */
+static void put_infinities(size_t index, const mc_vsparse *a, mc_dense *b) {
+    const int64_t n = b->cols;
     bool named = false;
-    for (int64_t i = 0; i < csr.nnz; i++) named = named || csr.col_idx[i] == 0;
+    for (int64_t i = 0; i < a->vectors; i++) named = named || a->col_idx[i] == 0;
     for (int64_t i = 0; i < n && !named; i++) mc_dense_set(b, 0, i, real_to_bits(MC_F32, INFINITY));
-    /* Of other rows it reaches all rows of bricks that have something, and no others */
-    for (int64_t i = 0; i < csr.cols * n && index % 2 == 1; i += 97)
+    for (int64_t i = 0; i < a->cols * n && index % 2 == 1; i += 97)
         mc_dense_set(b, i / n, i % n, real_to_bits(MC_F32, INFINITY));
-    mc_csr_free(&csr);
+}
+
+/* Values have more bits than tf32. */
+static void make_problem(session *s, size_t index, int64_t n, int64_t ldb, mc_vsparse *a, mc_dense *b) {
+    static const mc_type types[2] = {MC_TF32, MC_TF32};
+    make_operands(s->diag, index, types, n, ldb, a, b);
+    put_infinities(index, a, b);
 }
 
 /* Each block is one thread block's, parts of a panel follow each other, and those that are cut come first. */
@@ -126,22 +62,33 @@ static void check_items(session *s, const mc_kernel *kernel, const mc_vsparse *a
     mc_packed_free(&published);
 }
 
+/* In the kernel's order. */
+static mc_status make_want(const mc_kernel *kernel, const mc_hrpb *form, const mc_vsparse *a,
+                           const mc_dense *b, const sparse_output *output, mc_dense *want, mc_diag *diag) {
+    mc_dense sums = {0};
+    const double waves = (double)mc_kernel_field(kernel, "waves");
+    mc_status status = mc_reference_spmm_hrpb_ordered(a, b, form, waves, &sums, diag);
+    if (status == MC_OK) status = finish_sums(output, &sums, want, diag);
+    mc_dense_free(&sums);
+    return status;
+}
+
 static void check_sums(session *s, const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b,
                        const mc_hrpb *form) {
-    mc_run run = {.operands = {.matrix = a}, .repeats = 2};
+    sparse_output output;
     mc_dense got = {0}, want = {0};
     int64_t wrong = 0;
-    run.operands.inputs[operator_operand(operator_named("spmm"), "b")] = b;
-    mc_status status = mc_operator_run(s->device, kernel, NULL, &run, NULL, &got, s->diag);
-    if (status == MC_OK)
-        status = mc_reference_spmm_hrpb_ordered(a, b, form, (double)mc_kernel_field(kernel, "waves"), &want,
-                                                s->diag);
+    mc_status status = make_output(kernel, a->rows, b->cols, &output, s->diag);
+    const mc_run run = run_of(a, b, &output, 2);
+    if (status == MC_OK) status = mc_operator_run(s->device, kernel, NULL, &run, NULL, &got, s->diag);
+    if (status == MC_OK) status = make_want(kernel, form, a, b, &output, &want, s->diag);
     CHECK(status == MC_OK, "%s: %s", mc_kernel_contract(kernel)->entry, mc_diag_text(s->diag));
     for (int64_t i = 0; status == MC_OK && i < a->rows * b->cols; i++, s->sums++)
         wrong +=
             mc_dense_get(&got, i / b->cols, i % b->cols) != mc_dense_get(&want, i / b->cols, i % b->cols);
     CHECK(wrong == 0, "%s: %d x %d, n %d: %d sums differ", mc_kernel_contract(kernel)->entry, (int)a->rows,
           (int)a->cols, (int)b->cols, (int)wrong);
+    free_output(&output);
     mc_dense_free(&got);
     mc_dense_free(&want);
     mc_diag_clear(s->diag);
@@ -194,7 +141,7 @@ static void check_twice(session *s, const mc_kernel *kernel) {
     mc_packed packed;
     mc_launch launch;
     mc_module *module = NULL;
-    make_operands(s, CUT_MATRIX, 40, 40, &a, &b);
+    make_problem(s, CUT_MATRIX, 40, 40, &a, &b);
     CHECK(mc_pack(kernel, &a, &packed, s->diag) == MC_OK &&
               mc_dense_create(MC_F32, a.rows, 40, 40, &c, s->diag) == MC_OK,
           "%s", mc_diag_text(s->diag));
@@ -243,17 +190,17 @@ static void check_kernel(session *s, const mc_kernel *kernel, size_t turn) {
                                        {72, 76}, {7, 9}, {129, 136}, {130, 131}};
     const mc_hrpb form = {(int)mc_kernel_field(kernel, "panel_rows"),
                           (int)mc_kernel_field(kernel, "block_cols")};
-    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
+    for (size_t i = 0; i < SPARSE_CASES; i++) {
         const int64_t *size = sizes[(i + turn) % (sizeof sizes / sizeof *sizes)];
         mc_vsparse a;
         mc_dense b;
-        make_operands(s, i, size[0], size[1], &a, &b);
+        make_problem(s, i, size[0], size[1], &a, &b);
         check_items(s, kernel, &a, &form);
         check_sums(s, kernel, &a, &b, &form);
         mc_vsparse_free(&a);
         mc_dense_free(&b);
     }
-    if (mc_kernel_field(kernel, "waves") == 1) check_twice(s, kernel);
+    if (mc_kernel_field(kernel, "waves") == 1 && turn / 3 == 0) check_twice(s, kernel);
     s->kernels++;
 }
 
@@ -268,13 +215,17 @@ int main(int argc, char **argv) {
     s.spec = argv[1], s.arch = argc > 3 ? argv[3] : NULL;
     const check_share part = check_part();
     for (size_t i = (size_t)part.first; i < sizeof forms / sizeof *forms; i += (size_t)part.step) {
-        const mc_setting settings[] = {{"panel_rows", forms[i][0]}, {"block_cols", forms[i][1]},
-                                       {"tile_n", forms[i][2]},     {"warps", forms[i][3]},
-                                       {"waves", forms[i][4]},      {"arch", s.arch}};
+        spec_settings settings = {.all = {{"panel_rows", forms[i][0]},
+                                          {"block_cols", forms[i][1]},
+                                          {"tile_n", forms[i][2]},
+                                          {"warps", forms[i][3]},
+                                          {"waves", forms[i][4]}},
+                                  .count = 5};
         mc_spec *spec = NULL;
         mc_kernel *kernel = NULL;
-        mc_status status =
-            mc_spec_read(s.spec, settings, sizeof settings / sizeof *settings - !s.arch, &spec, s.diag);
+        set_epilogue(&settings, i / 3, false);
+        if (s.arch != NULL) set(&settings, "arch", s.arch);
+        mc_status status = mc_spec_read(s.spec, settings.all, settings.count, &spec, s.diag);
         if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, s.diag);
         CHECK(status == MC_OK, "%s", mc_diag_text(s.diag));
         if (status == MC_OK) check_kernel(&s, kernel, i);

@@ -3,7 +3,7 @@
  * last panel that is not whole. And items are dealt out as gen/parts/panels.h says.
  * panels_test SPEC TYPES [DEVICE [ARCH]]; TYPES as "f16,s8:u8", of both sides or of A and B. */
 #include "halves.h"
-#include "sparse_cases.h"
+#include "sparse_output.h"
 #include "formats/panels.h"
 #include "parts/panels.h"
 #include "verify/run.h"
@@ -65,24 +65,47 @@ static mc_panels form_of(const mc_kernel *kernel) {
                        .nonzeros = mc_kernel_field(kernel, "values") != 0};
 }
 
-static void check_sums(session *s, const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b) {
-    const mc_operator *spmm = operator_named("spmm");
+static bool has_panels(const mc_kernel *kernel) {
+    return strcmp(mc_kernel_contract(kernel)->format, "panels") == 0;
+}
+
+/* In the kernel's order; of integers in any. */
+static mc_status make_sums(const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b, mc_dense *sums,
+                           mc_diag *diag) {
     const mc_panels form = form_of(kernel);
-    mc_run run = {.operands = {.matrix = a}, .repeats = 1};
+    const mc_gather_order single = {.stride = (int)mc_kernel_field(kernel, "stride"),
+                                    .split = (int)mc_kernel_field(kernel, "split"),
+                                    .heads = mc_kernel_field(kernel, "heads") != 0,
+                                    .halves = kernel_makes_halves(kernel)};
+    if (!mc_type_is_real(a->type) && !mc_type_is_real(b->type)) return mc_reference_spmm(a, b, sums, diag);
+    if (!has_panels(kernel)) return mc_reference_spmm_ordered(a, b, &single, sums, diag);
+    return mc_reference_spmm_panels_ordered(a, b, &form, kernel_makes_halves(kernel), sums, diag);
+}
+
+static mc_status make_want(const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b,
+                           const sparse_output *output, mc_dense *want, mc_diag *diag) {
+    mc_dense sums = {0};
+    mc_status status = make_sums(kernel, a, b, &sums, diag);
+    if (status == MC_OK) status = finish_sums(output, &sums, want, diag);
+    mc_dense_free(&sums);
+    return status;
+}
+
+static void check_sums(session *s, const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b) {
+    sparse_output output;
     mc_dense got = {0}, want = {0};
     int64_t wrong = 0;
-    run.operands.inputs[operator_operand(spmm, "b")] = b;
-    mc_status status = mc_operator_run(s->device, kernel, NULL, &run, NULL, &got, s->diag);
-    if (status == MC_OK && mc_type_is_real(got.type))
-        status = mc_reference_spmm_panels_ordered(a, b, &form, kernel_makes_halves(kernel), &want, s->diag);
-    else if (status == MC_OK) status = mc_reference_spmm(a, b, &want, s->diag);
+    mc_status status = make_output(kernel, a->rows, b->cols, &output, s->diag);
+    const mc_run run = run_of(a, b, &output, 1);
+    if (status == MC_OK) status = mc_operator_run(s->device, kernel, NULL, &run, NULL, &got, s->diag);
+    if (status == MC_OK) status = make_want(kernel, a, b, &output, &want, s->diag);
     CHECK(status == MC_OK, "%s: %s", mc_kernel_contract(kernel)->entry, mc_diag_text(s->diag));
-    for (int64_t i = 0; status == MC_OK && i < a->rows * b->cols; i++, s->sums++) {
-        int64_t row = i / b->cols, col = i % b->cols, must = mc_dense_get(&want, row, col);
-        wrong += mc_dense_get(&got, row, col) != (mc_type_is_real(got.type) ? must : (int32_t)must);
-    }
+    for (int64_t i = 0; status == MC_OK && i < a->rows * b->cols; i++, s->sums++)
+        wrong +=
+            mc_dense_get(&got, i / b->cols, i % b->cols) != mc_dense_get(&want, i / b->cols, i % b->cols);
     CHECK(wrong == 0, "%s: %d x %d, n %d: %d sums differ", mc_kernel_contract(kernel)->entry, (int)a->rows,
           (int)a->cols, (int)b->cols, (int)wrong);
+    free_output(&output);
     mc_dense_free(&got);
     mc_dense_free(&want);
     mc_diag_clear(s->diag);
@@ -101,7 +124,7 @@ static void check_kernel(session *s, const mc_kernel *kernel, int64_t turn) {
         mc_vsparse a;
         mc_dense b;
         make_operands(s->diag, i, types, size[0], even, &a, &b);
-        check_items(s, &a, &form);
+        if (has_panels(kernel)) check_items(s, &a, &form);
         check_sums(s, kernel, &a, &b);
         mc_vsparse_free(&a);
         mc_dense_free(&b);
@@ -110,6 +133,52 @@ static void check_kernel(session *s, const mc_kernel *kernel, int64_t turn) {
 }
 
 /* -- Kernels ------------------------------------------------------------------------------------------- */
+
+typedef struct type_names {
+    char lhs[NAME], rhs[NAME], out[NAME];
+} type_names;
+
+static type_names names_of(const char *types) {
+    type_names t;
+    const int found = sscanf(types, "%15[^:,]:%15[^,]", t.lhs, t.rhs);
+    if (found < 2) snprintf(t.rhs, sizeof t.rhs, "%s", t.lhs);
+    snprintf(t.out, sizeof t.out, "%s", strchr("su", t.lhs[0]) && strchr("su", t.rhs[0]) ? "s32" : "f32");
+    return t;
+}
+
+/* TURN: which sizes a matrix is multiplied by, and what becomes of the sums. */
+static void check_settings(session *s, spec_settings *settings, size_t turn) {
+    mc_spec *spec = NULL;
+    mc_kernel *kernel = NULL;
+    set_epilogue(settings, turn / 2, true);
+    if (s->arch != NULL) set(settings, "arch", s->arch);
+    mc_status status = mc_spec_read(s->spec, settings->all, settings->count, &spec, s->diag);
+    if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, s->diag);
+    CHECK(status == MC_OK, "%s: %s", settings->all[0].value, mc_diag_text(s->diag));
+    if (status == MC_OK) check_kernel(s, kernel, (int64_t)turn);
+    mc_kernel_destroy(kernel);
+    mc_spec_destroy(spec);
+}
+
+/* Columns of a tile: 32 of tf32, 64 of B's of 4 and 8 bits, of others WIDE. */
+static const char *tile_of(const type_names *t, const char *wide) {
+    if (strcmp(t->rhs, "tf32") == 0) return "32";
+    return strchr("48", t->rhs[1]) != NULL && wide[0] == '3' ? "64" : wide;
+}
+
+/* Each row by itself. */
+static void check_single(session *s, const type_names *t, size_t turn) {
+    static const char *const warps[] = {"4", "8", "1", "2"};
+    const size_t i = turn % (sizeof warps / sizeof *warps);
+    spec_settings settings = {.all = {{"lhs", t->lhs},
+                                      {"rhs", t->rhs},
+                                      {"out", t->out},
+                                      {"panel", "1"},
+                                      {"warps", warps[i]},
+                                      {"tile_n", tile_of(t, i % 2 ? "32" : "64")}},
+                              .count = 6};
+    check_settings(s, &settings, turn);
+}
 
 static void check_types(session *s, const char *types) {
     static const struct {
@@ -120,38 +189,25 @@ static void check_types(session *s, const char *types) {
                  {"8", "1", "1", "32"},
                  {"16", "2", "4", "64"},
                  {"8", "8", "1", "64"}};
-    char lhs[NAME], rhs[NAME], out[NAME];
-    int found = sscanf(types, "%15[^:,]:%15[^,]", lhs, rhs);
-    if (found < 2) snprintf(rhs, sizeof rhs, "%s", lhs);
-    snprintf(out, sizeof out, "%s", strchr("su", lhs[0]) && strchr("su", rhs[0]) ? "s32" : "f32");
-    const bool digits = strncmp(lhs + 1, "16", 3) == 0 && strchr("su", lhs[0]); /* several of them */
+    const type_names t = names_of(types);
+    const bool digits = strncmp(t.lhs + 1, "16", 3) == 0 && strchr("su", t.lhs[0]); /* several of them */
     const check_share part = check_part();
     for (size_t turn = (size_t)part.first; turn < 4 * sizeof forms / sizeof *forms;
          turn += (size_t)part.step) {
         const size_t i = turn / 4;
-        const bool shared = turn / 2 % 2 != 0;
+        if (turn % 5 == 0) check_single(s, &t, turn / 5);
         if (digits && turn % 2) continue;
-        const bool words = strcmp(rhs, "tf32") == 0, halves = strchr("48", rhs[1]) != NULL;
-        const char *tile = words ? "32" : halves && forms[i].wide[0] == '3' ? "64" : forms[i].wide;
-        const mc_setting settings[] = {{"lhs", lhs},
-                                       {"rhs", rhs},
-                                       {"out", out},
-                                       {"panel", forms[i].panel},
-                                       {"warps", forms[i].warps},
-                                       {"share", forms[i].share},
-                                       {"tile_n", tile},
-                                       {"values", turn % 2 ? "nonzeros" : "slots"},
-                                       {"staging", shared ? "shared" : "direct"},
-                                       {"arch", s->arch}};
-        mc_spec *spec = NULL;
-        mc_kernel *kernel = NULL;
-        mc_status status =
-            mc_spec_read(s->spec, settings, sizeof settings / sizeof *settings - !s->arch, &spec, s->diag);
-        if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, s->diag);
-        CHECK(status == MC_OK, "%s: %s", types, mc_diag_text(s->diag));
-        if (status == MC_OK) check_kernel(s, kernel, (int64_t)turn);
-        mc_kernel_destroy(kernel);
-        mc_spec_destroy(spec);
+        spec_settings settings = {.all = {{"lhs", t.lhs},
+                                          {"rhs", t.rhs},
+                                          {"out", t.out},
+                                          {"panel", forms[i].panel},
+                                          {"warps", forms[i].warps},
+                                          {"share", forms[i].share},
+                                          {"tile_n", tile_of(&t, forms[i].wide)},
+                                          {"values", turn % 2 ? "nonzeros" : "slots"},
+                                          {"staging", turn / 2 % 2 != 0 ? "shared" : "direct"}},
+                                  .count = 9};
+        check_settings(s, &settings, turn);
     }
 }
 

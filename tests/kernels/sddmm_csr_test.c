@@ -1,7 +1,6 @@
 /* The SDDMM without tensor cores: sums are those of the reference in its order, to the bit, whatever the mask and k are like, and
  * wherever A, B and C lie. sddmm_csr_test SPEC TYPES [DEVICE [ARCH]]; TYPES as "f32,f16", of both sides. */
-#include "sparse_cases.h"
-#include "products.h"
+#include "sparse_output.h"
 #include <string.h>
 
 typedef struct session {
@@ -35,7 +34,9 @@ typedef struct operands {
 static void make(session *s, size_t index, mc_type type, int64_t k, int64_t gap, operands *o) {
     mc_csr csr;
     make_pattern(index, &csr);
+    mcrt_random random = random_start(index, 5);
     CHECK(mc_vsparse_dilate(&csr, 1, MC_F32, &o->mask, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    for (int64_t i = 0; i < csr.nnz; i++) mc_vsparse_set_value(&o->mask, i, 0, number(MC_F32, &random));
     make_side(s, type, csr.rows, k, k + gap, 1, &o->a);
     make_side(s, type, csr.cols, k, k + 2 * gap, 2, &o->b);
     mc_csr_free(&csr);
@@ -49,20 +50,36 @@ static void free_operands(operands *o) {
 
 /* -- Sums ---------------------------------------------------------------------------------------------- */
 
+/* In the kernel's order. */
+static mc_status make_want(const mc_kernel *kernel, const operands *o, const float *scale, mc_dense *want,
+                           mc_diag *diag) {
+    mc_output output;
+    mc_dense sums = {0};
+    const int lanes = (int)mc_kernel_field(kernel, "lanes");
+    mc_status status = mc_reference_sddmm_csr_ordered(&o->mask, &o->a, &o->b, lanes, &sums, diag);
+    if (status == MC_OK) status = mc_output_of(kernel, &output, diag);
+    if (status == MC_OK)
+        status = mc_reference_sampled(&output, &o->mask, MC_ORDER_BCRS, scale, &sums, want, diag);
+    mc_dense_free(&sums);
+    return status;
+}
+
 static void check_sums(session *s, const mc_kernel *kernel, const operands *o, unsigned offset) {
-    const mc_sddmm product = {&o->mask, &o->a, &o->b, offset, 2 * offset, offset, NULL};
+    mcrt_random random = random_start((uint64_t)o->mask.rows, 9);
+    float *scale = make_factors(o->mask.rows + o->mask.cols, &random);
+    const bool scales = strcmp(mc_kernel_field_text(kernel, "scale"), "none") != 0;
+    const mc_sddmm product = {&o->mask, &o->a, &o->b, offset, 2 * offset, offset, scales ? scale : NULL};
     const char *entry = mc_kernel_contract(kernel)->entry;
     mc_dense got = {0}, want = {0};
     long wrong = 0;
     mc_status status = mc_sddmm_run(s->device, kernel, NULL, &product, NULL, &got, s->diag);
-    if (status == MC_OK)
-        status = mc_reference_sddmm_csr_ordered(&o->mask, &o->a, &o->b, (int)mc_kernel_field(kernel, "lanes"),
-                                                &want, s->diag);
+    if (status == MC_OK) status = make_want(kernel, o, product.scale, &want, s->diag);
     CHECK(status == MC_OK, "%s: %s", entry, mc_diag_text(s->diag));
     for (int64_t i = 0; status == MC_OK && i < o->mask.vectors; i++, s->sums++)
         wrong += mc_dense_get(&got, i, 0) != mc_dense_get(&want, i, 0);
     CHECK(wrong == 0, "%s: %d x %d, k %d, offset %u: %ld of %ld sums differ", entry, (int)o->mask.rows,
           (int)o->mask.cols, (int)o->a.cols, offset, wrong, (long)o->mask.vectors);
+    free(scale);
     mc_dense_free(&got);
     mc_dense_free(&want);
     mc_diag_clear(s->diag);
@@ -91,6 +108,13 @@ static void check_kernel(session *s, const mc_kernel *kernel, size_t turn, int f
 
 /* -- Kernels ------------------------------------------------------------------------------------------- */
 
+/* What becomes of the sums, in turn. */
+enum { OUTPUTS = 3, OUTPUT_SETTINGS = 3 };
+static const mc_setting outputs[OUTPUTS][OUTPUT_SETTINGS] = {
+    {{"out", "f32"}, {"scale", "none"}, {"mask", "pattern"}},
+    {{"out", "bf16"}, {"scale", "column"}, {"mask", "values"}},
+    {{"out", "u8"}, {"scale", "row"}, {"mask", "pattern"}}};
+
 static void check_types(session *s, const char *type) {
     static const struct {
         const char *lanes, *ahead, *tile_k, *share, *warps, *align, *k; /* k: NULL, open */
@@ -102,22 +126,24 @@ static void check_types(session *s, const char *type) {
     const check_share part = check_part();
     for (size_t i = (size_t)part.first; i < sizeof forms / sizeof *forms; i += (size_t)part.step) {
         const char *k = forms[i].k ? forms[i].k : "open";
-        const mc_setting settings[] = {{"lhs", type},
-                                       {"rhs", type},
-                                       {"lanes", forms[i].lanes},
-                                       {"ahead", forms[i].ahead},
-                                       {"tile_k", forms[i].tile_k},
-                                       {"share", forms[i].share},
-                                       {"warps", forms[i].warps},
-                                       {"align", forms[i].align},
-                                       {"k", k},
-                                       {"lda", k},
-                                       {"ldb", k},
-                                       {"arch", s->arch}};
+        spec_settings settings = {.all = {{"lhs", type},
+                                          {"rhs", type},
+                                          {"lanes", forms[i].lanes},
+                                          {"ahead", forms[i].ahead},
+                                          {"tile_k", forms[i].tile_k},
+                                          {"share", forms[i].share},
+                                          {"warps", forms[i].warps},
+                                          {"align", forms[i].align},
+                                          {"k", k},
+                                          {"lda", k},
+                                          {"ldb", k}},
+                                  .count = 11};
+        for (size_t e = 0; e < OUTPUT_SETTINGS; e++)
+            set(&settings, outputs[i / 3 % OUTPUTS][e].field, outputs[i / 3 % OUTPUTS][e].value);
         mc_spec *spec = NULL;
         mc_kernel *kernel = NULL;
-        mc_status status =
-            mc_spec_read(s->spec, settings, sizeof settings / sizeof *settings - !s->arch, &spec, s->diag);
+        if (s->arch != NULL) set(&settings, "arch", s->arch);
+        mc_status status = mc_spec_read(s->spec, settings.all, settings.count, &spec, s->diag);
         if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, s->diag);
         CHECK(status == MC_OK, "%s, form %d: %s", type, (int)i, mc_diag_text(s->diag));
         if (status == MC_OK) check_kernel(s, kernel, i, forms[i].k ? atoi(forms[i].k) : 0);

@@ -35,13 +35,27 @@ static inline int64_t band(int64_t row, int64_t col, int64_t rows, int64_t cols)
     return llabs(row * cols / rows - col) < 5 ? 50000 : 0;
 }
 
+/* Half of the nonzeros are in one row, and before and behind it rows are empty. */
+static inline int64_t half(int64_t row, int64_t col, int64_t rows, int64_t cols) {
+    if (row == rows / 3) return 65536;
+    return (void)col, (void)cols, row < rows / 4 || row >= rows - rows / 4 ? 0 : 65536 * 2 / rows;
+}
+/* The halves of a panel of 32 have hardly a column in common. */
+static inline int64_t halves(int64_t row, int64_t col, int64_t rows, int64_t cols) {
+    return (void)rows, (void)cols, (row / 16 + col / 7) % 2 == 0 ? 20000 : 0;
+}
+/* Two of three panels of 16 are empty, the first and the last one among them. */
+static inline int64_t gaps(int64_t row, int64_t col, int64_t rows, int64_t cols) {
+    return (void)rows, (void)cols, row / 16 % 3 == 1 ? 9000 + col : 0;
+}
+
 static const struct {
     int64_t rows, cols;
     density *density;
-} sparse_cases[] = {{1, 1, all},    {1, 3000, all},       {3, 700, one_row},     {7, 64, few},
-                    {8, 33, all},   {9, 500, few},        {40, 1, all},          {64, 300, none},
-                    {63, 90, band}, {130, 2500, one_row}, {200, 120, power_law}, {31, 400, one_column},
-                    {70, 1100, all}};
+} sparse_cases[] = {{1, 1, all},     {1, 3000, all},       {3, 700, one_row},     {7, 64, few},
+                    {8, 33, all},    {9, 500, few},        {40, 1, all},          {64, 300, none},
+                    {63, 90, band},  {130, 2500, one_row}, {200, 120, power_law}, {31, 400, one_column},
+                    {70, 1100, all}, {96, 150, halves},    {70, 50, gaps},        {101, 900, half}};
 
 static inline void make_pattern(size_t index, mc_csr *csr) {
     const int64_t rows = sparse_cases[index].rows, cols = sparse_cases[index].cols;
