@@ -57,6 +57,7 @@ enum {
     F_BLOCK_COLS,
     F_WAVES,
     F_BETA,
+    F_STREAM,
 };
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STANDARD_SHARE = 2 };

@@ -32,7 +32,7 @@ static const mc_field fields[] = {
 #include "ops/spmm/ring/fields.def"
 #include "ops/spmm/csr/fields.def"
 };
-SCHEMA_FITS(fields, F_BETA);
+SCHEMA_FITS(fields, F_STREAM);
 
 static const mc_solver *solver(const int64_t *point) {
     static const mc_solver *const solvers[] = {
