@@ -12,6 +12,18 @@ enum {
 /* Set in the last word of an item (panels.h) whose warp has a long row. */
 #define CSR_LONG 0x80000000u
 
+/* The field `stream`: a warp reads the nonzeros of neighbouring rows side by side, and leaves their products
+   in shared memory, a word each, with a word between strides so that lanes that add them meet in few banks.
+   The second word of the item has the number of its rows, from CSR_LANES_SHIFT on the logarithm of the lanes
+   that share a row, and from CSR_NONZEROS_SHIFT on the number of its nonzeros. */
+enum {
+    CSR_STREAM_ROWS = 32,              /* of an item, at most */
+    CSR_STREAM_PITCH = CSR_STRIDE + 1, /* words of shared memory from a stride of products to the next */
+    CSR_STREAM_SHARE = 1023,           /* of `share`, that the item has room for */
+    CSR_LANES_SHIFT = 8,
+    CSR_NONZEROS_SHIFT = 16
+};
+
 typedef struct csr_lanes {
     int load;    /* elements of B that a lane loads at once of an aligned row */
     int columns; /* lanes that share the columns of a row */

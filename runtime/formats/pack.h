@@ -124,13 +124,20 @@ typedef struct mc_csr_form {
     int groups; /* of a warp, each of which has a row: a power of two */
     int warps;  /* of a thread block: 1, 2, 4 or 8 */
     int share;  /* strides of 32 nonzeros that a group takes of a row, before others share it; 0: all */
+    /* a warp has neighbouring rows, whose nonzeros it reads side by side: of 32 lanes, one group, and a share
+       of 1 to 1023 */
+    bool stream;
 } mc_csr_form;
 /*   items    s32[items * 4]  what each warp of the grid does, in whole thread blocks; none where share is 0.
                               First long rows, by how many thread blocks and warps share them, as in panels:
                               the row, the first of the warp's nonzeros, the one behind the last, CSR_LONG
                               and how they are shared (gen/parts/csr_lanes.h, panels.h). Then at most
                               `groups` neighbouring rows that are not long: the first one, the one behind the
-                              last, 0, and whether others in the thread block share a row
+                              last, 0, and whether others in the thread block share a row. With `stream`
+                              neighbouring rows: the first one, their number and more (csr_lanes.h), the
+                              first of their nonzeros, and the same. They are as many rows, up to 32, as
+                              together have at most share * 32 nonzeros, and times their longest one, when
+                              rounded up to a power of two, at most share * 64
      row_ptr  s32[m + 1]      the first nonzero of each row, then their number
      col_idx  s32[nonzeros]
      values   [nonzeros]      elements of A's type, as they are, and zeros up to a multiple of 32

@@ -34,6 +34,14 @@ static inline int64_t power_law(int64_t row, int64_t col, int64_t rows, int64_t 
 static inline int64_t band(int64_t row, int64_t col, int64_t rows, int64_t cols) {
     return llabs(row * cols / rows - col) < 5 ? 50000 : 0;
 }
+/* Empty rows at the beginning, in the middle and at the end. */
+static inline int64_t ends(int64_t row, int64_t col, int64_t rows, int64_t cols) {
+    return (void)col, (void)cols, row * 7 / rows % 3 == 0 ? 0 : 9000;
+}
+/* Rows of 1, 2, 4 and 8 strides, of one nonzero less, and of one more. */
+static inline int64_t strides(int64_t row, int64_t col, int64_t rows, int64_t cols) {
+    return (void)rows, (void)cols, col < (32 << row / 3 % 4) + row % 3 - 1 ? 65536 : 0;
+}
 
 /* Half of the nonzeros are in one row, and before and behind it rows are empty. */
 static inline int64_t half(int64_t row, int64_t col, int64_t rows, int64_t cols) {
@@ -52,10 +60,11 @@ static inline int64_t gaps(int64_t row, int64_t col, int64_t rows, int64_t cols)
 static const struct {
     int64_t rows, cols;
     density *density;
-} sparse_cases[] = {{1, 1, all},     {1, 3000, all},       {3, 700, one_row},     {7, 64, few},
-                    {8, 33, all},    {9, 500, few},        {40, 1, all},          {64, 300, none},
-                    {63, 90, band},  {130, 2500, one_row}, {200, 120, power_law}, {31, 400, one_column},
-                    {70, 1100, all}, {96, 150, halves},    {70, 50, gaps},        {101, 900, half}};
+} sparse_cases[] = {{1, 1, all},      {1, 3000, all},       {3, 700, one_row},     {7, 64, few},
+                    {8, 33, all},     {9, 500, few},        {40, 1, all},          {64, 300, none},
+                    {63, 90, band},   {130, 2500, one_row}, {200, 120, power_law}, {31, 400, one_column},
+                    {70, 1100, all},  {96, 150, halves},    {70, 50, gaps},        {101, 900, half},
+                    {140, 100, ends}, {27, 300, strides}};
 
 static inline void make_pattern(size_t index, mc_csr *csr) {
     const int64_t rows = sparse_cases[index].rows, cols = sparse_cases[index].cols;

@@ -54,8 +54,9 @@ enum {
 #define FIELD(name, ...) name,
 #include "ops/spmm/csr/fields.def"
 #include "ops/spmm/hrpb/fields.def"
-#undef FIELD
     F_BETA,
+#include "ops/spmm/csr/stream_fields.def"
+#undef FIELD
 };
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STANDARD_SHARE = 2 };

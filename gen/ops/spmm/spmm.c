@@ -25,9 +25,10 @@ static const mc_field fields[] = {
 #define FIELD(name, ...) [name] = {__VA_ARGS__},
 #include "ops/spmm/csr/fields.def"
 #include "ops/spmm/hrpb/fields.def"
+#include "ops/spmm/csr/stream_fields.def"
 };
 /* clang-format on */
-SCHEMA_FITS(fields, F_BETA);
+SCHEMA_FITS(fields, F_STREAM);
 
 static const mc_solver *solver(const int64_t *point) {
 #define STAGING(name, word, solver, kind, doc) &solver,

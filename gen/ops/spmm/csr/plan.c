@@ -80,12 +80,22 @@ static void check_fields(const int64_t *point, const csr_plan *plan, mc_complain
         complain(complaints, F_SHARE, "deal = false gives no row to others: leave it out");
 }
 
+/* What `stream` has against other fields. */
+static void check_stream(const int64_t *point, const csr_plan *plan, mc_complaints *complaints) {
+    if (!plan->stream) return;
+    if (plan->base.tile_n != 1)
+        complain(complaints, F_STREAM, "is for products by a vector: tile_n = 1, not %d", plan->base.tile_n);
+    if (!plan->deal) complain(complaints, F_STREAM, "wants the list of rows: deal = true");
+    if (point[F_LANES] != 1)
+        complain(complaints, F_LANES, "stream = true has lanes for a row by the list: leave it out");
+}
+
 static void check_registers(const csr_plan *plan, mc_complaints *complaints) {
     int sums = csr_sums(plan);
     if (sums > MOST_SUMS)
         complain(complaints, F_LANES, "%d lanes leave %d columns to each of the others: at most %d",
                  plan->lanes, sums, MOST_SUMS);
-    else if (plan->lanes * plan->ahead > MOST_NONZEROS)
+    else if (!plan->stream && plan->lanes * plan->ahead > MOST_NONZEROS)
         complain(complaints, F_AHEAD, "%d lanes with %d nonzeros each have %d of a row at a time: at most %d",
                  plan->lanes, plan->ahead, plan->lanes * plan->ahead, MOST_NONZEROS);
     else if (sums * plan->ahead > MOST_IN_FLIGHT)
@@ -106,7 +116,9 @@ static void check_output(csr_plan *plan, mc_complaints *complaints) {
 void spmm_csr_make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     csr_plan *plan = out;
     spmm_plan *base = &plan->base;
-    *plan = (csr_plan){.lanes = (int)point[F_LANES],
+    const bool stream = point[F_STREAM] != 0;
+    *plan = (csr_plan){.lanes = stream ? MC_WARP : (int)point[F_LANES],
+                       .stream = stream,
                        .ahead = (int)point[F_AHEAD],
                        .share = (int)point[F_SHARE],
                        .deal = point[F_DEAL] != 0};
@@ -116,8 +128,9 @@ void spmm_csr_make_plan(const int64_t *point, void *out, mc_complaints *complain
     base->threads = MC_WARP * base->warps;
     base->row_blocks = csr_rows(plan);
     base->guard_rows = !plan->deal;
-    if (plan->deal && base->warps > 1) base->shared_bytes = (unsigned)(base->warps * base->tile_n * WORD);
+    base->shared_bytes = (unsigned)(csr_partial_bytes(plan) + base->warps * csr_product_bytes(plan));
     spmm_check_ldb(base, complaints);
     check_fields(point, plan, complaints);
+    check_stream(point, plan, complaints);
     check_registers(plan, complaints);
 }

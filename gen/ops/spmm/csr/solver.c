@@ -5,13 +5,16 @@
 
 static void add_rows(const csr_plan *plan, mc_contract *c) {
     unsigned bytes = (unsigned)csr_element_bytes(plan);
-    if (plan->deal)
-        add_array(
-            c, 16,
-            (mc_array){"items", "s32", "item_count * 4",
-                       "an item a warp, those of long rows first: the first of its rows, the one behind the "
-                       "last, 0, 0; or a long row, the first of the nonzeros that it takes of that, the one "
-                       "behind the last, and how the row is shared"});
+    static const char *const items[] = {
+        "an item a warp, those of long rows first: the first of its rows, the one behind the last, 0, 0; or "
+        "a "
+        "long row, the first of the nonzeros that it takes of that, the one behind the last, and how the row "
+        "is shared",
+        "an item a warp, those of long rows first: the first of its rows, how many rows, lanes for a row and "
+        "nonzeros, the first of these, 0; or a long row, the first of the nonzeros that it takes of that, "
+        "the "
+        "one behind the last, and how the row is shared"};
+    if (plan->deal) add_array(c, 16, (mc_array){"items", "s32", "item_count * 4", items[plan->stream]});
     add_array(c, 4, (mc_array){"row_ptr", "s32", "m + 1", "first nonzero of each row, then their number"});
     add_array(c, 4, (mc_array){"col_idx", "s32", "nonzeros", "column of each nonzero"});
     add_array(c, bytes, (mc_array){"values", plan->base.math.value_type, "nonzeros", "row by row"});
@@ -48,7 +51,7 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const csr_plan *plan = data;
     const spmm_plan *base = &plan->base;
     char share[16] = "";
-    if (plan->deal) snprintf(share, sizeof share, "_h%d", plan->share);
+    if (plan->deal) snprintf(share, sizeof share, "_h%d%s", plan->share, plan->stream ? "_stream" : "");
     snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s_csr_n%d_w%d_l%d_u%d%s", base->math.lhs, base->math.rhs,
              out_element_name(base->output.element), out_act_link(&base->output), out_act_text(&base->output),
              base->tile_n, base->warps, plan->lanes, plan->ahead, share);
@@ -59,6 +62,8 @@ static const char *how(const void *data) {
         "Lanes multiply what they load of B by fused multiply-adds. A is CSR, as it comes.",
         "Lanes multiply what they load of B by fused multiply-adds. A is CSR; long rows are dealt out."};
     const csr_plan *plan = data;
+    if (plan->stream)
+        return "Lanes multiply the nonzeros of several rows side by side, and add up rows in shared memory.";
     return ways[plan->deal];
 }
 
