@@ -1,8 +1,8 @@
 /* The field `stream`: the nonzeros of several rows side by side.
  *
  * A warp's lanes read the nonzeros of its rows as they lie, whatever rows they are of, and put the products
- * in the warp's part of shared memory. Then 1 to 32 lanes share a row, a power of two of them, so many that all
- * rows have lanes. Each adds up neighbouring products, and the lanes add up in a tree.
+ * in the warp's part of shared memory. Then 1 to 32 lanes share a row, a power of two of them, so many that
+ * all rows have lanes. Each adds up neighbouring products, and the lanes add up in a tree.
  *
  * A stride of 32 products has 33 words. So lanes whose products begin a multiple of 8 apart, as those of rows
  * of 8, 16, 32 ... nonzeros do, read different banks. */
