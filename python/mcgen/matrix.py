@@ -37,6 +37,8 @@ class _Bcrs:
         for name, found in (("col_idx", self.columns), ("values", self.values)):
             if found is not None and found.device != self.device:
                 raise ValueError(f"{name} lies elsewhere than row_ptr")
+        if rows < 0 or vec < 1:
+            raise ValueError(f"rows is {rows} and vec {vec}: a matrix has 0 rows or more, and vectors of 1 or more")
         if self.offsets.shape[0] != rows // vec + 1:
             raise ValueError(f"row_ptr has {self.offsets.shape[0]} elements, must have {rows // vec + 1}")
         self.count = self.columns.shape[0]

@@ -8,9 +8,15 @@ export MCGEN_ARCH=sm_90a GRAPHS_OPTIONS='--variants default --rounds 5'
 mkdir of
 "$bin/mcrun" matrix-gen --law power --rows 101 --cols 90 --degree 4 -o of/power.smtx || exit 1
 expect 2 "'f64' is no table: f32 f16" "$graphs" "$bin" of out f32 f64
+for name in '' f32_cold spmv_f16_cold_cold spmv_x_cold 'f32 f16'; do
+    expect 2 "'$name' is no table: f32 f16" "$graphs" "$bin" of out "$name"
+done
 check 'nothing is left' test ! -e out
 expect 2 'tools/graphs BIN FOLDER OUT' "$graphs" "$bin" of
+mkdir out && touch out/file && echo 'of last week' >out/f32.txt && cp out/f32.txt out/f32.jsonl
 expect 1 'none' "$graphs" "$bin" none out f32
+check 'no table of an earlier measurement is left' test ! -e out/f32.txt -a ! -e out/f32.jsonl
+expect 1 'cannot' "$graphs" "$bin" of out/file/below f32
 expect 0 'Speed over the fastest verified plain read' "$graphs" "$bin" of out
 for table in f32 f16 bf16 tf32 hrpb sddmm_f16 sddmm_f32 spmv_f32 spmv_f16 spmv_f32_cold spmv_f16_cold; do
     check "$table has results" grep -q '"kind":"result"' "out/$table.jsonl"

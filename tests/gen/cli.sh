@@ -38,6 +38,7 @@ expect 2 "kernel: no shipped spec has this name; mcgen --list-specs lists them, 
 expect 2 "--list-specs goes without a spec" "$mcgen" --list-specs spmm_l8r8
 expect 2 "only one of" "$mcgen" --list-specs --check
 expect 0 "ceil(m / 8)" "$mcgen" --describe "$spec"
+expect 0 'n must be at most 2147467262' "$mcgen" --describe --set rows_per_warp=8 --set warps=16 --set hold=16 "$specs/softmax_csr_f16.lua" # 2^31 - 2 - 2 * threads * hold
 expect 0 '"register_estimate"' "$mcgen" --describe --json "$spec"
 expect 0 'scale    f32  scale of every sum' "$mcgen" --describe --set out=f32 --set scale=tensor "$spec"
 expect 0 'C = bf16(fma(f32(sum), scale, bias)); 16-byte' "$mcgen" --describe --set out=bf16 --set scale=row --set bias=row "$spec"

@@ -33,6 +33,14 @@ void rows_make_short(rows_bench *t) {
     t->lengths = short_ones, t->blocks = ROWS;
 }
 
+void rows_make_edges(rows_bench *t, rows_edge edge, int held) {
+    enum { ROWS = 37 };
+    static int of[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        of[i] = edge == ROWS_EMPTY ? i == 20 : held + (edge == ROWS_BEYOND) + i % 2;
+    t->lengths = of, t->blocks = ROWS;
+}
+
 void rows_try(rows_bench *t, const char *spec, const mc_setting *settings, size_t count) {
     mc_diag_clear(t->diag);
     t->kernel = choices_kernel(spec, settings, count, t->diag);

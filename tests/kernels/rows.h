@@ -33,6 +33,9 @@ mc_status rows_make_mask(rows_bench *t, int vec);
 void rows_make_long(rows_bench *t);
 /* Of a graph: mostly a few, none, and one that is long. */
 void rows_make_short(rows_bench *t);
+/* Rows of nothing, but for one; of HELD elements, and of one more; all of more than HELD. */
+typedef enum rows_edge { ROWS_EMPTY, ROWS_AT, ROWS_BEYOND } rows_edge;
+void rows_make_edges(rows_bench *t, rows_edge edge, int held);
 void rows_try(rows_bench *t, const char *spec, const mc_setting *settings, size_t count);
 
 /* Every STEP-th of all combinations. */

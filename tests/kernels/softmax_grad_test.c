@@ -172,6 +172,30 @@ static void teams(rows_bench *t, const char *spec) {
     TRY(t, spec, 11, all);
 }
 
+/* What a team of 16 or 4 lanes just holds, of 16 and of 32 elements a lane, and one more; and nothing. */
+static void edges(rows_bench *t, const char *spec) {
+    static const choice wide[] = {{"vec", {"1"}},        {"order", {"bcrs"}},      {"lhs", EVERY_REAL},
+                                  {"rhs", {"f32"}},      {"out", {"f32"}},         {"align", {"1"}},
+                                  {"scale", {"tensor"}}, {"rows_per_warp", {"2"}}, {"warps", {"1", "4"}},
+                                  {"hold", {"32", "16"}}};
+    static const choice narrow[] = {{"vec", {"1"}},      {"order", {"bcrs"}},      {"lhs", EVERY_REAL},
+                                    {"rhs", EVERY_REAL}, {"out", {"f16"}},         {"align", {"1"}},
+                                    {"scale", {"none"}}, {"rows_per_warp", {"8"}}, {"warps", {"1", "4"}},
+                                    {"hold", {"16"}},    {"m", {"37", "open"}}};
+    rows_bench edge = *t;
+    for (int e = ROWS_EMPTY; e <= ROWS_BEYOND; e++)
+        for (int special = 0; special < 2; special++) {
+            edge.special = special;
+            rows_make_edges(&edge, (rows_edge)e, 16 * 32);
+            TRY(&edge, spec, 3, wide);
+            rows_make_edges(&edge, (rows_edge)e, 4 * 16);
+            TRY(&edge, spec, 5, narrow);
+        }
+    edge.law = MC_VALUES_ONES;
+    rows_make_edges(&edge, ROWS_AT, 16 * 32);
+    TRY(&edge, spec, 1, wide);
+}
+
 /* -- The reference itself */
 
 typedef struct row_case {
@@ -267,7 +291,8 @@ static void reference(rows_bench *t, const char *spec) {
 }
 
 static const rows_part parts[] = {{"types", types},         {"teams", teams},     {"schedules", schedules},
-                                  {"addresses", addresses}, {"special", special}, {"reference", reference}};
+                                  {"addresses", addresses}, {"special", special}, {"reference", reference},
+                                  {"edges", edges}};
 
 int main(int argc, char **argv) {
     int failed = rows_main(argc, argv, run_kernel, parts, sizeof parts / sizeof *parts);

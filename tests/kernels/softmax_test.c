@@ -302,6 +302,30 @@ static void teams(rows_bench *t, const char *spec) {
     TRY(&longer, spec, 7, types);
 }
 
+/* What a team of 16 or 4 lanes just holds, of 16 and of 32 elements a lane, and one more; and nothing. */
+static void edges(rows_bench *t, const char *spec) {
+    static const choice wide[] = {{"vec", {"1"}},           {"order", {"bcrs"}},   EVERY_IN,
+                                  {"out", {"f32", "u16"}},  {"lse", {"row"}},      {"align", {"1"}},
+                                  {"rows_per_warp", {"2"}}, {"warps", {"1", "4"}}, {"hold", {"32"}}};
+    static const choice narrow[] = {{"vec", {"1"}},           {"order", {"bcrs"}},   EVERY_IN,
+                                    {"out", {"bf16", "s8"}},  {"lse", {"row"}},      {"align", {"1"}},
+                                    {"rows_per_warp", {"8"}}, {"warps", {"1", "4"}}, {"hold", {"16"}},
+                                    {"m", {"37", "open"}}};
+    rows_bench edge = *t;
+    for (int e = ROWS_EMPTY; e <= ROWS_BEYOND; e++) {
+        rows_make_edges(&edge, (rows_edge)e, 16 * 32);
+        TRY(&edge, spec, 1, wide);
+        rows_make_edges(&edge, (rows_edge)e, 4 * 16);
+        TRY(&edge, spec, 1, narrow);
+        edge.special = true;
+        TRY(&edge, spec, 1, narrow);
+        edge.special = false;
+    }
+    edge.law = MC_VALUES_ONES; /* the sum of a row of 512 leaves 32 bits */
+    rows_make_edges(&edge, ROWS_AT, 16 * 32);
+    TRY(&edge, spec, 1, wide);
+}
+
 /* -- The reference itself */
 
 typedef struct row_case {
@@ -448,7 +472,8 @@ static void reference(rows_bench *t, const char *spec) {
 
 static const rows_part parts[] = {{"types", types}, {"schedules", schedules}, {"addresses", addresses},
                                   {"pairs", pairs}, {"factors", factors},     {"approximate", approximate},
-                                  {"once", once},   {"reference", reference}, {"teams", teams}};
+                                  {"once", once},   {"reference", reference}, {"teams", teams},
+                                  {"edges", edges}};
 
 int main(int argc, char **argv) {
     int failed = rows_main(argc, argv, run_kernel, parts, sizeof parts / sizeof *parts);

@@ -109,6 +109,11 @@ def test_csr_that_cannot_be_taken(context):
     with pytest.raises(ValueError, match=r"col_idx has 3 elements, row_ptr counts \d+"):
         mcgen.Matrix.from_bcrs(40, 50, lent[0], context.array(host[1][:3].copy()), context.array(host[2][:3].copy()), vec=1,
                                context=context)
+    nothing = numpy.zeros(0, "int32")
+    for rows, vec in ((-1, 1), (-8, 8), (40, 0), (40, -8)):
+        for empty in (nothing, context.array(nothing)):
+            with pytest.raises(ValueError, match=f"rows is {rows} and vec {vec}"):
+                mcgen.Matrix.from_bcrs(rows, 50, empty, empty, vec=vec, context=context)
     wrong = host[1].copy()
     wrong[7] = 50
     borrowed = mcgen.Matrix.borrow(40, 50, lent[0], context.array(wrong), lent[2], context=context)

@@ -88,7 +88,7 @@ void rows_check_teams(const rows_plan *plan, int field, mc_complaints *complaint
 }
 
 int64_t rows_most_columns(const rows_plan *plan) {
-    int64_t turn = (int64_t)plan->team * plan->hold, each = plan->vec / plan->unit;
+    int64_t turn = (int64_t)rows_threads(plan) * plan->hold, each = plan->vec / plan->unit;
     return (INT32_MAX - 2 * turn) / (each > 0 ? each : 1) - plan->stride;
 }
 
