@@ -56,6 +56,7 @@ enum {
 #include "ops/spmm/hrpb/fields.def"
 #undef FIELD
     F_BETA,
+    F_REORDER,
 };
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STANDARD_SHARE = 2 };

@@ -27,7 +27,7 @@ static const mc_field fields[] = {
 #include "ops/spmm/hrpb/fields.def"
 };
 /* clang-format on */
-SCHEMA_FITS(fields, F_BETA);
+SCHEMA_FITS(fields, F_REORDER);
 
 static const mc_solver *solver(const int64_t *point) {
 #define STAGING(name, word, solver, kind, doc) &solver,
