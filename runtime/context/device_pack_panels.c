@@ -19,6 +19,8 @@ mc_status panels_packer_open(const device_pattern *pattern, const mc_panels *for
     if (pattern->vec != 1)
         return mc_fail(diag, MC_CANNOT, "panels are of single nonzeros, the matrix has vectors of %d",
                        pattern->vec);
+    if (form->order != ROWS_AS_THEY_COME)
+        return mc_fail(diag, MC_CANNOT, "rows in another order are packed on the host");
     if (pattern->rows > MOST_ROWS || pattern->vectors > INT32_MAX)
         return mc_fail(diag, MC_CANNOT, "%" PRId64 " rows are packed on the host", pattern->rows);
     packer->panels = pieces_of(pattern->rows, form->rows);

@@ -6,6 +6,7 @@
 
 #include "arithmetic/code.h"
 #include "matrix/host.h"
+#include "matrix/row_order.h"
 
 /* Named arrays, as the contract's mc_array lists them. count in elements. */
 typedef struct mc_packed_array {
@@ -99,6 +100,7 @@ typedef struct mc_panels {
     int share;        /* strides that a warp takes of a panel, before others share it */
     bool nonzeros;    /* values have no zeros for rows without something in a column */
     mc_coding coding; /* of integers mc_digits */
+    row_order order;  /* in which rows become panels */
 } mc_panels;
 /*   items    s32[items * 4]              what each warp of the grid does, in whole thread blocks. First come
                                           panels of several thread blocks, then those of 8 warps (or as many
@@ -110,6 +112,8 @@ typedef struct mc_panels {
                                           of these values
      values   s8 [nonzeros * bytes]       stride by stride, row by row, slot by slot; nonzeros is rounded up
                                           to a multiple of 32
+   Where rows do not come in their own order:
+     row_of   s32[(panels + 1) * rows]    row of A and C that each row of each panel is; INT32_MAX: none
    Without masks arrays do not say which rows of a panel have something in a column: mc_panels_pack_values
    takes any matrix whose panels have the same columns.
    The matrix has vec = 1. MC_CANNOT as for strided-bcrs, and for 2^31 nonzeros or more. */

@@ -125,6 +125,14 @@ static mc_status make_layout(mc_type type, const mc_panels *form, stride_layout 
     return status;
 }
 
+static mc_status add_row_of(const panel_matrix *m, mc_packed *packed, mc_diag *diag) {
+    const int64_t count = mcrt_product(m->joined.row_blocks + 1, m->joined.vec);
+    mc_status status = packed_add(packed, "row_of", MC_S32, count, diag);
+    if (status == MC_OK)
+        memcpy(mc_packed_find(packed, "row_of")->data, m->row_of, (size_t)count * sizeof *m->row_of);
+    return status;
+}
+
 static mc_status add_arrays(const mc_panels *form, const stride_layout *layout, const panel_matrix *m,
                             int64_t nonzeros, mc_packed *packed, mc_diag *diag) {
     int64_t *start = NULL;
@@ -132,6 +140,7 @@ static mc_status add_arrays(const mc_panels *form, const stride_layout *layout, 
     if (status == MC_OK) status = code_check(&layout->code, &m->joined, diag);
     if (status == MC_OK) status = add_items(form, start, m->joined.row_blocks, packed, diag);
     if (status == MC_OK) status = stride_add_columns(layout, &m->joined, start, packed, diag);
+    if (status == MC_OK && m->row_of != NULL) status = add_row_of(m, packed, diag);
     if (status == MC_OK)
         status = form->nonzeros ? panels_add_nonzeros(m, layout, start, nonzeros, packed, diag)
                                 : stride_add_values(layout, &m->joined, start, packed, diag);
@@ -144,7 +153,7 @@ mc_status mc_panels_pack(const mc_vsparse *a, const mc_panels *form, mc_packed *
     panel_matrix m;
     *packed = (mc_packed){0};
     mc_status status = make_layout(a->type, form, &layout, diag);
-    if (status == MC_OK) status = panels_join(a, form->rows, &m, diag);
+    if (status == MC_OK) status = panels_join_ordered(a, form->rows, form->order, &m, diag);
     if (status != MC_OK) return status;
     status = add_arrays(form, &layout, &m, a->vectors, packed, diag);
     if (status != MC_OK) mc_packed_free(packed);
@@ -230,7 +239,8 @@ mc_panels panels_form_of(const mc_kernel *kernel) {
                        .warps = (int)mc_kernel_field(kernel, "warps"),
                        .share = (int)mc_kernel_field(kernel, "share"),
                        .nonzeros = mc_kernel_field(kernel, "values") != 0,
-                       .coding = code_of_kernel(kernel)};
+                       .coding = code_of_kernel(kernel),
+                       .order = (row_order)mc_kernel_field(kernel, "reorder")};
 }
 
 static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {
@@ -249,7 +259,7 @@ static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_
     stride_layout layout;
     panel_matrix m;
     mc_status status = make_layout(a->vectors->type, &form, &layout, diag);
-    if (status == MC_OK) status = panels_join(a->vectors, form.rows, &m, diag);
+    if (status == MC_OK) status = panels_join_ordered(a->vectors, form.rows, form.order, &m, diag);
     if (status != MC_OK) return status;
     status = form.nonzeros ? panels_nonzero_slots(&m, &layout.code, a->vectors->vectors, slots, diag)
                            : find_slots(&layout, &m, slots, diag);
@@ -264,7 +274,7 @@ const packed_format format_panels = {.name = "panels",
                                      .floats = true,
                                      .type = "lhs",
                                      .cols = "k",
-                                     .form = "lhs panel warps share values digits",
+                                     .form = "lhs panel warps share values digits reorder",
                                      .pack = pack,
                                      .pack_values = pack_values,
                                      .slots = slots_of};

@@ -10,10 +10,13 @@
 typedef struct panel_matrix {
     mc_vsparse joined;
     int32_t *element; /* [joined.vectors][rows]: the number of the nonzero there; -1: there is none */
+    int32_t *row_of;  /* [(panels + 1) * rows]: whose row it is, INT32_MAX: none. NULL: they come in order */
 } panel_matrix;
 
 /* Joins panels of ROWS rows of A, which has vec = 1. Values are left out if NULL in A. */
 mc_status panels_join(const mc_vsparse *a, int rows, panel_matrix *m, mc_diag *diag);
+/* The same of rows in ORDER. */
+mc_status panels_join_ordered(const mc_vsparse *a, int rows, row_order order, panel_matrix *m, mc_diag *diag);
 void panels_free(panel_matrix *m);
 
 /* How a panel of STRIDES strides is shared. */

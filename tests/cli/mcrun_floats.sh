@@ -179,7 +179,11 @@ for values in slots nonzeros; do
     holds f4 c.npy 'inf nan nan nan nan nan nan nan 0 -3'
     expect 0 'verdict    within bounds' panels --set panel=16 --set values=$values --out c.npy
     holds f4 c.npy 'inf nan nan nan nan nan nan nan nan nan'
+    # By degree rows 1, 3 and 10 come first, then 2, 4, 5 and on.
+    expect 0 'verdict    within bounds' panels --set panel=8 --set values=$values --set reorder=degree --out c.npy
+    holds f4 c.npy 'inf nan nan nan nan nan nan 0 0 nan'
 done
+expect 2 'reorder: there are no panels: leave it out' panels --set panel=1 --set reorder=similarity
 expect 0 '  right  ' panels --variants all
 "$mcgen" "$root/specs/spmm_csr_f16.lua" --set out=f32 --set panel=8 -o panels.ptx || exit 1
 sed 's/^ *mma.sync/\/\/ &/' panels.ptx >wrong.ptx

@@ -104,9 +104,8 @@ static size_t array_bytes(const mc_packed_array *array) {
     return (size_t)mc_type_size(array->type, array->count);
 }
 
-static void compare_packing(const matrix_packing *packing, const mc_vsparse *host, const char *text) {
+static void compare_arrays(const matrix_packing *packing, const mc_vsparse *host, const char *text) {
     mc_packed want = {0};
-    packed_slots slots = {0};
     if (!worked("mc_pack", mc_pack(packing->kernel, host, &want, diag))) return;
     CHECK(packing->host.array_count == want.array_count && packing->host.pieces == want.pieces, "%s", text);
     for (size_t i = 0; i < want.array_count && i < packing->host.array_count; i++) {
@@ -121,6 +120,11 @@ static void compare_packing(const matrix_packing *packing, const mc_vsparse *hos
     }
     look_at_items(&want);
     mc_packed_free(&want);
+}
+
+static void compare_packing(const matrix_packing *packing, const mc_vsparse *host, const char *text) {
+    packed_slots slots = {0};
+    compare_arrays(packing, host, text);
     if (!worked("slots", mc_pack_slots(packing->kernel, host, &slots, diag))) return;
     CHECK(slots.groups == packing->slots.groups && slots.group == packing->slots.group &&
               slots.period == packing->slots.period && slots.vec == packing->slots.vec,
@@ -286,6 +290,32 @@ static void try_shape(const mc_kernel *kernel, mc_type type, const device_shape 
     mc_vsparse_free(&host);
 }
 
+/* Rows in another order are fetched and packed on the host, also with new values. */
+static void test_order(void) {
+    static const char *const fields = CSR "lhs=f16 rhs=f16 out=f16 tile_n=64 panel=8 reorder=similarity";
+    mc_kernel *kernel = NULL;
+    matrix_packing *packing = NULL;
+    context_visit visit;
+    if (!worked(fields, mc_kernel_from_fields(fields, &kernel, diag))) return;
+    for (int s = 0; s < SHAPES; s++) {
+        mc_vsparse host = device_make_host(MC_F16, 1, &shapes[s]);
+        device_fill(&host, 1, mc_pack_most(kernel, MC_F16));
+        mc_matrix *matrix = device_from_bcrs(&host, false);
+        (void)context_enter(context, &visit, diag);
+        if (matrix != NULL && worked(shapes[s].name, matrix_pack_for(matrix, kernel, &packing, diag))) {
+            compare_arrays(packing, &host, shapes[s].name);
+            device_fill(&host, 2, mc_pack_most(kernel, MC_F16));
+            if (host.vectors > 0) device_set_values(matrix, &host, s % 3);
+            compare_arrays(packing, &host, shapes[s].name);
+            matrix_unpack(matrix, packing);
+        }
+        context_leave(context, &visit);
+        mc_matrix_destroy(matrix);
+        mc_vsparse_free(&host);
+    }
+    mc_kernel_destroy(kernel);
+}
+
 /* One of the kernels has the shape of many panels, too, which takes long. */
 static void try_kernel(int number, bool graphs) {
     mc_kernel *kernel = NULL;
@@ -404,6 +434,7 @@ int main(int argc, char **argv) {
         CHECK(seen.packed > SHAPES && seen.shared > 0 && seen.parts > 0 && seen.lone > 0,
               "%d packed: %d items of several thread blocks, %d of several warps, %d beside such",
               seen.packed, seen.shared, seen.parts, seen.lone);
+        test_order();
         test_plan();
         check_fields();
         test_memory(device);

@@ -207,6 +207,17 @@ static void test_rows(void) {
         CHECK(try_kernel(kernels[i], "lhs", 7) && try_kernel(kernels[i], "lhs", 130), "%s", kernels[i]);
 }
 
+/* Panels whose rows come in another order. */
+static void test_order(void) {
+    static const char *const kernels[] = {
+        "op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64 vec=1 panel=8 reorder=similarity",
+        "op=spmm lhs=s16 rhs=s8 tile_n=64 vec=1 panel=16 reorder=degree",
+        "op=spmm lhs=tf32 rhs=tf32 out=f32 tile_n=32 vec=1 panel=8 values=nonzeros reorder=degree",
+        "op=spmm lhs=s8 rhs=s8 tile_n=64 vec=1 panel=16 values=nonzeros reorder=similarity"};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        CHECK(try_kernel(kernels[i], "lhs", 7) && try_kernel(kernels[i], "lhs", 130), "%s", kernels[i]);
+}
+
 /* HRPB takes new values from the host, and none from a device. */
 static void test_bricks(int rows) {
     char fields[200];
@@ -380,6 +391,7 @@ int main(int argc, char **argv) {
     if (worked("mc_context_create", mc_context_create(&config, &context, diag))) {
         test_formats();
         test_rows();
+        test_order();
         test_bricks(16);
         test_bricks(32);
         test_grouped();

@@ -1,7 +1,8 @@
 /* The gather SpMM with panels: sums are those of the reference in its order, to the bit, of integers the exact
  * ones, whatever the matrix is like: rows a thousand times as long as others, empty ones, a single column, a
  * last panel that is not whole. And items are dealt out as gen/parts/panels.h says.
- * panels_test SPEC TYPES [DEVICE [ARCH]]; TYPES as "f16,s8:u8", of both sides or of A and B. */
+ * panels_test SPEC TYPES [DEVICE [ARCH [REORDER]]]; TYPES as "f16,s8:u8", of both sides or of A and B; ARCH may
+ * be "". REORDER: the field of that name. */
 #include "halves.h"
 #include "sparse_output.h"
 #include "formats/panels.h"
@@ -13,6 +14,7 @@ enum { NAME = 16, TEXT = 12 };
 
 typedef struct session {
     const char *spec, *arch; /* arch: NULL, the spec's */
+    const char *reorder;
     mc_device *device;
     mc_diag *diag;
     long kernels, sums, pieces;
@@ -62,7 +64,8 @@ static mc_panels form_of(const mc_kernel *kernel) {
     return (mc_panels){.rows = (int)mc_kernel_field(kernel, "panel"),
                        .warps = (int)mc_kernel_field(kernel, "warps"),
                        .share = (int)mc_kernel_field(kernel, "share"),
-                       .nonzeros = mc_kernel_field(kernel, "values") != 0};
+                       .nonzeros = mc_kernel_field(kernel, "values") != 0,
+                       .order = (row_order)mc_kernel_field(kernel, "reorder")};
 }
 
 static bool has_panels(const mc_kernel *kernel) {
@@ -207,6 +210,7 @@ static void check_types(session *s, const char *types) {
                                           {"values", turn % 2 ? "nonzeros" : "slots"},
                                           {"staging", turn / 2 % 2 != 0 ? "shared" : "direct"}},
                                   .count = 9};
+        set(&settings, "reorder", s->reorder);
         check_settings(s, &settings, turn);
     }
 }
@@ -214,7 +218,8 @@ static void check_types(session *s, const char *types) {
 int main(int argc, char **argv) {
     session s = {.diag = mc_diag_create()};
     if (argc < 3 || mc_device_open(argc > 3 ? argv[3] : "sim", &s.device, s.diag) != MC_OK) return 2;
-    s.spec = argv[1], s.arch = argc > 4 ? argv[4] : NULL;
+    s.spec = argv[1], s.arch = argc > 4 && argv[4][0] ? argv[4] : NULL;
+    s.reorder = argc > 5 ? argv[5] : "none";
     for (char *types = strtok(argv[2], ","); types != NULL; types = strtok(NULL, ",")) check_types(&s, types);
     CHECK(s.kernels == 0 || s.pieces > 0, "no panel had pieces");
     printf("%ld kernels, %ld sums\n", s.kernels, s.sums);

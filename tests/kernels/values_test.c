@@ -38,6 +38,8 @@ static const struct choice {
     {ROWS, {{"lhs", "f16"}, {"rhs", "f16"}}, 2},
     {PANELS, {{"values", "slots"}}, 1},
     {PANELS, {{"values", "nonzeros"}, {"panel", "16"}}, 2},
+    {PANELS, {{"values", "slots"}, {"reorder", "similarity"}}, 2},
+    {PANELS, {{"values", "nonzeros"}, {"reorder", "degree"}}, 2},
     {WIDE_SIGNED, {{"digits", "balanced"}}, 1},
     {WIDE_SIGNED, {{"digits", "balanced"}, {"vec", "2"}, {"split", "1"}}, 3},
     {WIDE_SIGNED, {{"digits", "offset"}, {"vec", "4"}}, 2},

@@ -55,6 +55,7 @@ enum {
 #include "ops/spmm/csr/fields.def"
 #include "ops/spmm/hrpb/fields.def"
     F_BETA,
+    F_REORDER,
 #include "ops/spmm/csr/stream_fields.def"
 #undef FIELD
 };

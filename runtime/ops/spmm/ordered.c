@@ -151,16 +151,29 @@ mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_dense *b,
     return sum_in_order(&p, status, c, diag);
 }
 
+/* C's rows come as panels have them: brings them to where A has them. */
+static mc_status put_rows_back(const panel_matrix *m, mc_dense *c, mc_diag *diag) {
+    mc_dense ordered;
+    mc_status status = mc_dense_create(c->type, c->rows, c->cols, c->ld, &ordered, diag);
+    for (int64_t i = 0; status == MC_OK && i < c->rows; i++)
+        for (int64_t j = 0; m->row_of[i] != INT32_MAX && j < c->cols; j++)
+            mc_dense_set(&ordered, m->row_of[i], j, mc_dense_get(c, i, j));
+    mc_dense_free(c);
+    *c = ordered;
+    return status;
+}
+
 mc_status mc_reference_spmm_panels_ordered(const mc_vsparse *a, const mc_dense *b, const mc_panels *form,
                                            bool halves, mc_dense *c, mc_diag *diag) {
     panel_matrix m;
     *c = (mc_dense){0};
-    mc_status status = panels_join(a, form->rows, &m, diag);
+    mc_status status = panels_join_ordered(a, form->rows, form->order, &m, diag);
     if (status != MC_OK) return status;
     ordered_product p = {.a = &m.joined, .b = b};
     status = find_mma(&p, halves, diag);
     if (status == MC_OK) status = walk_panels(&m, form, p.form.k, &p.walk, diag);
     status = sum_in_order(&p, status, c, diag);
+    if (status == MC_OK && m.row_of != NULL) status = put_rows_back(&m, c, diag);
     if (status == MC_OK) c->rows = a->rows; /* the last panel may be less */
     panels_free(&m);
     return status;

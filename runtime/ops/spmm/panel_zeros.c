@@ -25,21 +25,25 @@ static bool find_rows(const mc_dense *b, bool *has) {
 typedef struct zeros_form {
     int rows; /* of a panel */
     int brick_rows, brick_cols;
+    row_order order; /* of rows in panels */
 } zeros_form;
 
 static zeros_form form_of(const mc_kernel *kernel) {
     const char *panel = mc_kernel_field_text(kernel, "panel"),
                *staging = mc_kernel_field_text(kernel, "staging");
     if (staging != NULL && strcmp(staging, "hrpb") == 0)
-        return (zeros_form){(int)mc_kernel_field(kernel, "panel_rows"), HRPB_TILE_ROWS, HRPB_TILE_COLS};
+        return (zeros_form){(int)mc_kernel_field(kernel, "panel_rows"), HRPB_TILE_ROWS, HRPB_TILE_COLS,
+                            ROWS_AS_THEY_COME};
     const int rows = panel != NULL ? atoi(panel) : 1;
-    return (zeros_form){rows, rows, 1};
+    return (zeros_form){rows, rows, 1,
+                        rows > 1 ? (row_order)mc_kernel_field(kernel, "reorder") : ROWS_AS_THEY_COME};
 }
 
 typedef struct joined_panels {
     panel_matrix m;
     zeros_form form;
     const bool *has; /* of rows of B: find_rows */
+    int64_t *place;  /* [rows of A]: which row of the panels it is */
 } joined_panels;
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -66,8 +70,8 @@ static bool is_kept(const joined_panels *p, int64_t panel, int64_t column, int r
    begins at AT. */
 static int64_t take_row(const joined_panels *p, int64_t row, int64_t at, mc_vsparse *to) {
     const mc_vsparse *joined = &p->m.joined;
-    const int64_t panel = row / joined->vec;
-    const int in_panel = (int)(row % joined->vec);
+    const int64_t panel = p->place[row] / joined->vec;
+    const int in_panel = (int)(p->place[row] % joined->vec);
     for (int64_t i = joined->row_ptr[panel]; i < joined->row_ptr[panel + 1]; i++) {
         if (!is_kept(p, panel, i, in_panel)) continue;
         if (to != NULL) to->col_idx[at] = joined->col_idx[i];
@@ -77,16 +81,26 @@ static int64_t take_row(const joined_panels *p, int64_t row, int64_t at, mc_vspa
     return at;
 }
 
+static mc_status find_places(joined_panels *p, int64_t rows, mc_diag *diag) {
+    const int32_t *row_of = p->m.row_of;
+    p->place = mcrt_array(rows, sizeof *p->place);
+    if (p->place == NULL) return mcrt_no_memory(diag, rows, "rows of panels");
+    for (int64_t i = 0; i < rows; i++) p->place[row_of != NULL ? row_of[i] : i] = i;
+    return MC_OK;
+}
+
 static mc_status add_zeros(const mc_vsparse *a, zeros_form form, const bool *has, mc_vsparse *to,
                            mc_diag *diag) {
     joined_panels p = {.form = form, .has = has};
     int64_t count = 0;
-    mc_status status = panels_join(a, form.rows, &p.m, diag);
+    mc_status status = panels_join_ordered(a, form.rows, form.order, &p.m, diag);
     if (status != MC_OK) return status;
-    for (int64_t row = 0; row < a->rows; row++) count = take_row(&p, row, count, NULL);
-    status = mcrt_vsparse_create(a->type, 1, a->rows, a->cols, count, to, diag);
+    status = find_places(&p, a->rows, diag);
+    for (int64_t row = 0; status == MC_OK && row < a->rows; row++) count = take_row(&p, row, count, NULL);
+    if (status == MC_OK) status = mcrt_vsparse_create(a->type, 1, a->rows, a->cols, count, to, diag);
     for (int64_t row = 0; row < a->rows && status == MC_OK; row++)
         to->row_ptr[row + 1] = take_row(&p, row, to->row_ptr[row], to);
+    free(p.place);
     panels_free(&p.m);
     return status;
 }

@@ -61,6 +61,7 @@ void spmm_gather_check(const int64_t *point, const gather_plan *plan, mc_complai
     if (!base->panels && point[F_SHARE] != STANDARD_SHARE)
         complain(complaints, F_SHARE, "there are no panels: leave it out");
     if (!base->panels && plan->nonzeros) complain(complaints, F_VALUES, "there are no panels: leave it out");
+    if (!base->panels && plan->reorder) complain(complaints, F_REORDER, "there are no panels: leave it out");
     if (base->output.beta && base->c_columns)
         complain(complaints, F_BETA, "goes with a row-major C: c_major = \"row\"");
     if (!plan->padding && !plan->shared)

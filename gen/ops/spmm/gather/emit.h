@@ -35,6 +35,7 @@ typedef struct gather_stream {
    the panel. */
 typedef struct gather_panel {
     mc_reg has_row[2];
+    mc_reg row[2]; /* with `reorder`: which rows of C they are */
     mc_reg block, sharing;
 } gather_panel;
 

@@ -76,6 +76,7 @@ typedef struct gather_plan {
     bool heads;       /* the first strides of all row blocks lie in front of the others */
     int share;        /* of panels: strides of a warp, before it shares its panel */
     bool nonzeros;    /* of panels: values have no zeros; masks say where they belong */
+    bool reorder;     /* of panels: row_of says which rows they have */
     bool given;       /* another kernel may write the values of A */
     bool padding;     /* of rows in shared memory */
     int stride_steps; /* steps of 32 slots in a stride */

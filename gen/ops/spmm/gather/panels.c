@@ -13,6 +13,13 @@ static const char *const words[] = {"panel", "first", "last", "sharing"};
 
 /* -- The item ----------------------------------------------------------------------------------------- */
 
+/* Which row of C the R-th of the lane's rows is, all of them STEP apart. */
+static mc_reg load_row(gather_emitter *e, mc_reg row_at, int r, int step) {
+    e->panel.row[r] = b32(e->b, r ? "next_row_of_c" : "row_of_c");
+    EMIT(e->b, ldr_b32, e->panel.row[r], AT(row_at, r * step * WORD));
+    return e->panel.row[r];
+}
+
 /* Which of the lane's rows A has. */
 static void find_rows(gather_emitter *e) {
     mc_builder *b = e->b;
@@ -21,8 +28,12 @@ static void find_rows(gather_emitter *e) {
     mc_reg first = mul_s32(b, "panel_row", e->row_block, I(plan->vec));
     mc_reg row = plan->math.order == SPMM_SWAPPED ? mad_s32(b, "lane_row", e->at.place.t, I(k.rows), first)
                                                   : add_s32(b, "lane_row", e->at.place.g, first);
+    mc_reg row_at = {0};
+    if (e->plan->reorder) row_at = mad_wide(b, "row_at", row, I(WORD), load_array(b, "row_of"));
     for (int r = 0; r < k.rows; r++) {
-        mc_reg of = r ? add_s32(b, "next_row", row, I(r * k.row_step)) : row;
+        mc_reg of = e->plan->reorder ? load_row(e, row_at, r, k.row_step)
+                    : r              ? add_s32(b, "next_row", row, I(r * k.row_step))
+                                     : row;
         e->panel.has_row[r] = setp_lt(b, r ? "has_next_row" : "has_row", of, dim_operand(plan->m, e->at.m));
     }
     e->at.stores = e->panel.has_row[0];

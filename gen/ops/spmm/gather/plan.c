@@ -135,6 +135,7 @@ void spmm_gather_make_plan(const int64_t *point, void *out, mc_complaints *compl
     plan->prefetch = point[F_PREFETCH] != 0;
     plan->share = (int)point[F_SHARE];
     plan->nonzeros = point[F_VALUES] != 0;
+    plan->reorder = point[F_REORDER] != 0;
     plan->given = point[F_HEADS] == 0;
     plan->heads = !plan->given && !base->panels;
     plan->padding = point[F_PADDING] != 0;

@@ -47,6 +47,12 @@ static void add_panels(const gather_plan *plan, mc_contract *c) {
     add_array(
         c, 16,
         (mc_array){"col_idx", "s32", "strides * 32", "column of each slot, -1 for padding; panel by panel"});
+    if (plan->reorder)
+        add_array(
+            c, 4,
+            (mc_array){
+                "row_of", "s32", "row_places",
+                "row of A and C that each row of each panel is, and of one panel more; 2^31 - 1: none"});
     if (!plan->nonzeros) {
         spmm_add_values(&plan->base, false, c);
         return;
@@ -90,9 +96,10 @@ static void make_facts(const void *data, mc_facts *facts) {
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const gather_plan *plan = data;
     const spmm_plan *base = &plan->base;
-    char panel[24] = "";
+    char panel[40] = "";
     if (base->panels)
-        snprintf(panel, sizeof panel, "_panels_h%d%s", plan->share, plan->nonzeros ? "_nz" : "");
+        snprintf(panel, sizeof panel, "_panels_h%d%s%s", plan->share, plan->nonzeros ? "_nz" : "",
+                 plan->reorder ? "_rows" : "");
     snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s%s%s", base->math.lhs,
              base->math.rhs, out_element_name(base->output.element), base->output.exact ? "_exact" : "",
              out_act_link(&base->output), out_act_text(&base->output), base->vec, base->stride, base->tile_n,

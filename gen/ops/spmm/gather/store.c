@@ -43,6 +43,9 @@ static out_factors emit_direct_factors(gather_emitter *e, const gather_path *pat
     out_declare_factors(&factors, b, output, spmm_gather_columns_of(e, path), k.rows, k.run);
     out_declare_result(&factors);
     if (!out_by_rows(output)) return factors;
+    for (int r = 0; e->plan->reorder && r < k.rows; r++)
+        out_load_row_factors(&factors, r, e->panel.row[r], 0, spmm_gather_guard(e, r));
+    if (e->plan->reorder) return factors;
     mc_reg row = b32(b, "factor_row");
     EMIT(b, shl_b32, row, e->row_block, spmm_gather_log_vec(e));
     emit_lane_row(e, path, row, row);
@@ -53,6 +56,13 @@ static out_factors emit_direct_factors(gather_emitter *e, const gather_path *pat
 
 /* ROW: the number of the next row among the lane's. Of a panel it may be beyond C. */
 static void go_to_next_row(const gather_emitter *e, out_writer *w, int step, int row, mc_reg col) {
+    if (e->plan->reorder) {
+        out_guard_rows(w, spmm_gather_guard(e, row));
+        EMIT(e->b, mov_b32, w->row, e->panel.row[row]);
+        out_c_address(w, w->row, col);
+        out_residual_address(w, w->row, col);
+        return;
+    }
     out_advance_c(w, step);
     if (!e->plan->base.panels) {
         out_advance_residual(w, step);
@@ -71,7 +81,8 @@ static void emit_direct(gather_emitter *e, const gather_path *path, mc_reg path_
     gather_lane_sums k = lane_sums(e, path);
     heading(b, "Store: %s of the row block", rows_text(e, k));
     out_writer w = spmm_gather_declare_writer(e, path, k.run);
-    emit_lane_row(e, path, w.row, shl_b32(b, "first_row", e->row_block, spmm_gather_log_vec(e)));
+    if (e->plan->reorder) EMIT(b, mov_b32, w.row, e->panel.row[0]);
+    else emit_lane_row(e, path, w.row, shl_b32(b, "first_row", e->row_block, spmm_gather_log_vec(e)));
     mc_reg col = c_column(e, path, path_col, lane_col);
     for (int i = 0; i < k.runs; i++) {
         mc_reg sums[OUT_MAX_RUN];
