@@ -151,6 +151,9 @@ void rows_check_m(const rows_plan *plan, int64_t m, int field, mc_complaints *co
 /* A solver's `how`. */
 const char *rows_how(const rows_plan *plan);
 
+/* A part of a kernel, of the emitter that USER is. */
+typedef void (*rows_step)(void *user);
+
 /* -- place.c ------------------------------------------------------------------------------------------ */
 
 /* Of the thread block's row block: its number, its first slot in memory, how much there is. */
@@ -222,7 +225,6 @@ typedef struct rows_grid {
 /* The plan of the threads of a thread block that take a row block together, where PLAN has teams. */
 rows_plan rows_whole(const rows_plan *plan);
 rows_grid rows_load_grid(mc_builder *b, int64_t m);
-typedef void (*rows_step)(void *user);
 /* The row blocks that are too long for a team of TEAMS: all threads, those of R, TAKE one after another. */
 void rows_emit_whole(rows_emitter *r, const rows_grid *grid, const rows_plan *teams, bool numbered,
                      void *user, rows_step take);
