@@ -255,9 +255,8 @@ static void load_all(variant_list *list, mc_context *context, int threads) {
 
 /* -- Who packs alike ------------------------------------------------------------------------------------- */
 
-/* Variants whose arrays for one matrix are the same bytes share their packed matrices. The matrix is large
-   enough that windows of columns and groups of row blocks show. A wrong guess would give wrong results, which
-   are not timed. */
+/* Variants of one form share their packed matrices. A matrix is packed once for each form here, so that a
+   variant whose packing refuses every matrix is left out, and not the matrices. */
 static mc_status make_sample(const variant_list *list, mc_vsparse *a, mc_diag *diag) {
     const mc_pattern pattern = {
         .rows = 41, .cols = 5000, .sparsity = 0.9, .law = MC_PATTERN_REALISTIC, .cv = 0.5, .seed = 5};
@@ -269,50 +268,33 @@ static mc_status make_sample(const variant_list *list, mc_vsparse *a, mc_diag *d
     return status;
 }
 
-static bool same_packing(const mc_packed *a, const mc_packed *b) {
-    if (a->array_count != b->array_count) return false;
-    for (size_t i = 0; i < a->array_count; i++) {
-        const mc_packed_array *x = &a->arrays[i], *y = &b->arrays[i];
-        if (strcmp(x->name, y->name) != 0 || x->type != y->type || x->count != y->count ||
-            memcmp(x->data, y->data, (size_t)mc_type_size(x->type, x->count)) != 0)
-            return false;
-    }
-    return true;
-}
-
 static void set_error(variant *v, const char *text) { v->error = strdup(text); }
 
-static mc_status group_variant(variant_list *list, variant *v, const mc_vsparse *sample, mc_packed *samples,
-                               mc_diag *diag) {
+static mc_status group_variant(variant_list *list, variant *v, const mc_vsparse *sample, mc_diag *diag) {
+    char form[MC_PACK_FORM], other[MC_PACK_FORM];
     mc_packed packed;
+    mc_pack_form(v->kernel, form);
+    for (v->packing = 0; v->packing < list->packing_count; v->packing++) {
+        mc_pack_form(list->packings[v->packing], other);
+        if (strcmp(form, other) == 0) return MC_OK;
+    }
     mc_status status = mc_pack(v->kernel, sample, &packed, diag);
     if (status != MC_OK) return status;
-    for (v->packing = 0; v->packing < list->packing_count; v->packing++)
-        if (same_packing(&packed, &samples[v->packing])) {
-            mc_packed_free(&packed);
-            return MC_OK;
-        }
-    samples[list->packing_count] = packed;
+    mc_packed_free(&packed);
     list->packings[list->packing_count++] = v->kernel;
     return MC_OK;
 }
 
 static mc_status group_all(variant_list *list, const mc_vsparse *sample, mc_diag *diag) {
-    mc_packed *samples = calloc(list->count, sizeof *samples);
     list->packings = calloc(list->count, sizeof *list->packings);
-    if (samples == NULL || list->packings == NULL) {
-        free(samples);
-        return mc_fail(diag, MC_NOMEM, "out of memory");
-    }
+    if (list->packings == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     for (size_t i = 0; i < list->count; i++) {
         variant *v = &list->items[i];
         if (v->error != NULL) continue;
         mc_diag_clear(diag);
-        if (group_variant(list, v, sample, samples, diag) != MC_OK) set_error(v, mc_diag_text(diag));
+        if (group_variant(list, v, sample, diag) != MC_OK) set_error(v, mc_diag_text(diag));
     }
     mc_diag_clear(diag);
-    for (size_t i = 0; i < list->packing_count; i++) mc_packed_free(&samples[i]);
-    free(samples);
     return MC_OK;
 }
 

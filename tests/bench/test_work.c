@@ -1,13 +1,15 @@
 /* The host's share of a run: variants and who packs alike, formats, matrices prepared ahead. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "check.h"
+#include "matrix/unstructured.h"
 #include "operation.h"
 #include "shapes.h"
 
 static mc_diag *diag;
-static char *panel_spec;
+static char *panel_spec, *csr_spec;
 
 #define OK(call) CHECK((call) == MC_OK, "%s", mc_diag_text(diag))
 
@@ -243,6 +245,41 @@ static void test_panels(void) {
     variants_close(&list);
 }
 
+/* -- Who packs alike */
+
+static bool same_array(const mc_packed_array *a, const mc_packed_array *b) {
+    return strcmp(a->name, b->name) == 0 && a->count == b->count &&
+           memcmp(a->data, b->data, (size_t)mc_type_size(a->type, a->count)) == 0;
+}
+
+/* Of a graph: rows of one nonzero and of a thousand are dealt out by limits of their own. */
+static void test_alike(void) {
+    const mc_power_law law = {.rows = 3000, .cols = 3000, .degree = 12, .exponent = 2, .seed = 1};
+    char *paths[] = {csr_spec, NULL};
+    variant_list list;
+    mc_csr csr;
+    mc_vsparse a;
+    OK(mc_csr_generate_power(&law, &csr, diag));
+    OK(variants_choose(&list, paths, NULL, 0, 0, "all", diag));
+    OK(variants_load(&list, NULL, 2, diag));
+    OK(list.operation->dilate(&list, &csr, 1, &a, diag));
+    CHECK(list.packing_count > 4 && list.packing_count < list.count, "%zu packings", list.packing_count);
+    for (size_t i = 0; i < list.count; i++) {
+        mc_packed packed = {0}, shared = {0};
+        OK(mc_pack(list.items[i].kernel, &a, &packed, diag));
+        OK(mc_pack(list.packings[list.items[i].packing], &a, &shared, diag));
+        bool alike = packed.array_count == shared.array_count && packed.pieces == shared.pieces;
+        for (size_t j = 0; alike && j < packed.array_count; j++)
+            alike = same_array(&packed.arrays[j], &shared.arrays[j]);
+        CHECK(alike, "variant %zu reads other arrays than its group", i);
+        mc_packed_free(&packed);
+        mc_packed_free(&shared);
+    }
+    mc_vsparse_free(&a);
+    mc_csr_free(&csr);
+    variants_close(&list);
+}
+
 /* -- Patterns without files */
 
 static void test_patterns(void) {
@@ -305,10 +342,11 @@ static void test_drawn(void) {
 int main(int argc, char **argv) {
     variant_list variants;
     diag = mc_diag_create();
-    if (argc < 3 || mkdtemp(folder) == NULL) return 1;
+    if (argc < 4 || mkdtemp(folder) == NULL) return 1;
     char *paths[] = {argv[1], NULL};
-    panel_spec = argv[2];
+    panel_spec = argv[2], csr_spec = argv[3];
     test_panels();
+    test_alike();
     test_halves();
     test_patterns();
     test_sets();
