@@ -12,10 +12,10 @@ vec = 1                         -- the matrix has single nonzeros
 method = "csr"                  -- lanes multiply what they load
 order  = "bcrs"                 -- that of CSR
 
-tile_k = {64, 128, 32}          -- k in registers at once: so long a row of A stays there from nonzero to nonzero
-lanes  = {8, 16}                -- lanes that share a nonzero's k
-ahead  = {4, 2}                 -- nonzeros in flight
-share  = {32, 64, 16}           -- neighbouring nonzeros of a group of lanes
-warps  = {4, 8}                 -- warps of a thread block
+tile_k = {128, 32, 64}          -- k in registers at once: so long a row of A stays there from nonzero to nonzero
+lanes  = {4, 8, 16}             -- lanes that share a nonzero's k
+ahead  = {2, 4}                 -- nonzeros in flight
+share  = {16, 8, 32}            -- neighbouring nonzeros of a group of lanes
+warps  = 4                      -- warps of a thread block
 
 -- m, n, k, lda, ldb stay open. To fix them: mcgen --set k=64 --set lda=64 --set ldb=64 ...
