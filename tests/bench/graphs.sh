@@ -18,7 +18,7 @@ expect 1 'none' "$graphs" "$bin" none out f32
 check 'no table of an earlier measurement is left' test ! -e out/f32.txt -a ! -e out/f32.jsonl
 expect 1 'cannot' "$graphs" "$bin" of out/file/below f32
 expect 0 'Speed over the fastest verified plain read' "$graphs" "$bin" of out
-for table in f32 f16 bf16 tf32 hrpb sddmm_f16 sddmm_f32 spmv_f32 spmv_f16 spmv_f32_cold spmv_f16_cold; do
+for table in f32 f16 bf16 tf32 f16_similarity bf16_similarity tf32_similarity hrpb sddmm_f16 sddmm_f32 spmv_f32 spmv_f16 spmv_f32_cold spmv_f16_cold; do
     check "$table has results" grep -q '"kind":"result"' "out/$table.jsonl"
     check "$table is right" test "$(grep -c '"kind":"note"' "out/$table.jsonl")" = 0
     check "$table has speeds" grep -q '^mcgen' "out/$table.txt"
