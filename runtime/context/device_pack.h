@@ -43,6 +43,9 @@ mc_status device_pack_packed24(mc_context *context, const device_pattern *patter
 /* The same for panels. MC_CANNOT for more rows or strides than its kernels count. */
 mc_status device_pack_panels(mc_context *context, const device_pattern *pattern, mc_type type,
                              const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag);
+/* The same for csr. */
+mc_status device_pack_csr(mc_context *context, const device_pattern *pattern, mc_type type,
+                          const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag);
 /* Room for the arrays of PACKED's shape, and for the slots' vectors; arrays with data are copied, and have
    none afterwards. */
 mc_status device_packed_create(mc_context *context, device_packed *packed, mc_diag *diag);

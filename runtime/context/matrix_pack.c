@@ -12,7 +12,7 @@ static const struct {
 } packers[] = {
     {"strided-bcrs", device_pack_strided},   {"strided-bcrs-int4", device_pack_strided},
     {"windowed-bcrs", device_pack_windowed}, {"panels", device_pack_panels},
-    {"packed24", device_pack_packed24},
+    {"packed24", device_pack_packed24},      {"csr", device_pack_csr},
 };
 
 static device_packer *find_packer(const char *format) {

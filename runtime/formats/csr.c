@@ -157,14 +157,20 @@ static mc_status check(const mc_vsparse *a, const mc_csr_form *form, mc_diag *di
 /* Whole groups of slots, as a device puts new values in place; zeros behind the last nonzero. */
 static int64_t padded(int64_t nonzeros) { return (nonzeros + SLOTS_PLAIN - 1) / SLOTS_PLAIN * SLOTS_PLAIN; }
 
-static mc_status add_arrays(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
+static mc_status add_rows(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
     mc_status status = add_items(a, form, packed, diag);
     if (status == MC_OK) status = packed_add(packed, "row_ptr", MC_S32, a->rows + 1, diag);
-    if (status == MC_OK) status = packed_add(packed, "col_idx", MC_S32, a->vectors, diag);
-    if (status == MC_OK) status = packed_add(packed, "values", a->type, padded(a->vectors), diag);
     if (status != MC_OK) return status;
     int32_t *row_ptr = mc_packed_find(packed, "row_ptr")->data;
     for (int64_t row = 0; row <= a->rows; row++) row_ptr[row] = (int32_t)a->row_ptr[row];
+    return MC_OK;
+}
+
+static mc_status add_arrays(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
+    mc_status status = add_rows(a, form, packed, diag);
+    if (status == MC_OK) status = packed_add(packed, "col_idx", MC_S32, a->vectors, diag);
+    if (status == MC_OK) status = packed_add(packed, "values", a->type, padded(a->vectors), diag);
+    if (status != MC_OK) return status;
     const size_t count = (size_t)a->vectors;
     if (count == 0) return MC_OK;
     memcpy(mc_packed_find(packed, "col_idx")->data, a->col_idx, count * sizeof *a->col_idx);
@@ -205,6 +211,23 @@ static mc_csr_form form_of(const mc_kernel *kernel, mc_type type) {
 static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {
     const mc_csr_form form = form_of(kernel, a->vectors->type);
     return mc_csr_pack(a->vectors, &form, packed, diag);
+}
+
+mc_status csr_outline(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, packed_slots *slots,
+                      mc_diag *diag) {
+    const mc_csr_form form = form_of(kernel, a->type);
+    *packed = (mc_packed){0};
+    *slots = (packed_slots){0};
+    mc_status status = check(a, &form, diag);
+    if (status == MC_OK) status = add_rows(a, &form, packed, diag);
+    if (status == MC_OK) status = packed_slots_plain("values", a->type, 1, a->vectors, slots, diag);
+    if (status != MC_OK) {
+        mc_packed_free(packed);
+        return status;
+    }
+    packed->arrays[packed->array_count++] = (mc_packed_array){"col_idx", MC_S32, a->vectors, NULL};
+    packed->arrays[packed->array_count++] = (mc_packed_array){"values", a->type, padded(a->vectors), NULL};
+    return MC_OK;
 }
 
 static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed,

@@ -127,6 +127,31 @@ static void test_formats(void) {
     }
 }
 
+/* -- csr: rows of their own, of several warps and of several thread blocks ------------------------------ */
+
+static bool has_long_rows(int64_t row, int64_t col) {
+    if (row % 11 == 5) return col < row * 60; /* of every length */
+    return row % 3 != 1 && (row * 37 + col * 11) % 41 == 0;
+}
+
+static const device_shape long_rows = {"long rows", 70, 4000, has_long_rows};
+
+static void test_csr(void) {
+    static const char *const kernels[] = {
+        "op=spmm staging=csr lhs=f32 rhs=f32 out=f32 vec=1 tile_n=32 lanes=1 warps=4 share=2",
+        "op=spmm staging=csr lhs=f16 rhs=f16 out=f16 vec=1 tile_n=8 lanes=4 warps=8 share=8",
+        "op=spmm staging=csr lhs=bf16 rhs=bf16 out=f32 vec=1 tile_n=1 lanes=32 warps=1 share=2",
+        "op=spmm staging=csr lhs=f32 rhs=f32 out=f32 vec=1 tile_n=64 lanes=2 warps=4 deal=false"};
+    enum { KERNELS = sizeof kernels / sizeof *kernels };
+    int made_there = 0;
+    for (int i = 0; i < KERNELS; i++) {
+        for (size_t j = 0; j < DEVICE_SHAPES; j++)
+            CHECK(try_kernel(kernels[i], "lhs", &device_shapes[j], j == 0, &made_there));
+        CHECK(try_kernel(kernels[i], "lhs", &long_rows, true, &made_there));
+    }
+    CHECK(made_there > 4 * KERNELS, "%d made on the device", made_there);
+}
+
 /* -- packed24: at most two of four neighbours ---------------------------------------------------------- */
 
 static bool has_two(int64_t row, int64_t col) {
@@ -261,6 +286,7 @@ int main(int argc, char **argv) {
     if (worked("mc_context_create", mc_context_create(&config, &context, diag))) {
         test_digits();
         test_formats();
+        test_csr();
         GROUPED(packed_grouped, grouped_shapes);
         GROUPED(packed_grouped_pairs, paired_shapes);
         test_full();

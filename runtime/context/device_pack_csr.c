@@ -1,0 +1,59 @@
+/* csr, packed on the device: the list of who takes what comes of row offsets, which the host has; columns are
+   copied where they lie. */
+#include "context/device_pack.h"
+#include "context/device_work.h"
+#include "context/matrix_segments.h"
+#include "formats/csr.h"
+
+static mc_address array_at(const device_packed *packed, const char *name) {
+    return packed->arrays[mc_packed_find(&packed->shape, name) - packed->shape.arrays];
+}
+
+/* As columns of a single row, in which they need not ascend: what the kernel says of that is not read. */
+static mc_status copy_columns(device_work *work, const device_pattern *pattern, mc_address columns,
+                              mc_diag *diag) {
+    const int32_t offsets[] = {0, (int32_t)pattern->vectors};
+    mc_address row = 0, wrong = 0;
+    row_segments segments;
+    mc_status status = segments_of_rows(1, pattern->vectors, &segments, diag);
+    if (status == MC_OK) status = segments_scratch(work, &segments, &wrong, diag);
+    if (status == MC_OK) status = work_scratch(work, sizeof offsets, &row, diag);
+    if (status == MC_OK) status = mc_device_upload(work->context->device, row, offsets, sizeof offsets, diag);
+    const mc_binding bindings[] = {{"source", (int64_t)pattern->columns},
+                                   {"offsets", (int64_t)row},
+                                   {"columns", (int64_t)columns},
+                                   {"wrong", (int64_t)wrong},
+                                   {"cols", pattern->cols},
+                                   {"each", 1},
+                                   {"items", segment_count(&segments)},
+                                   {"segments", segments.each}};
+    if (status != MC_OK) return status;
+    return work_put_step(work, "columns", ANY_VEC, bindings, sizeof bindings / sizeof *bindings, diag);
+}
+
+/* Slots hold the nonzeros of their numbers. */
+static mc_status number_slots(device_work *work, const device_pattern *pattern, const device_packed *packed,
+                              mc_diag *diag) {
+    const mc_binding bindings[] = {{"vectors", (int64_t)packed->vectors},
+                                   {"count", pattern->vectors},
+                                   {"slots", packed->slots.groups * packed->slots.group}};
+    return work_put_step(work, "number", ANY_VEC, bindings, sizeof bindings / sizeof *bindings, diag);
+}
+
+mc_status device_pack_csr(mc_context *context, const device_pattern *pattern, mc_type type,
+                          const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag) {
+    const mc_vsparse a = device_outline(pattern, type);
+    device_work work;
+    *packed = (device_packed){0};
+    mc_status status = work_begin(&work, context, stream, diag);
+    if (status != MC_OK) return status;
+    status = csr_outline(kernel, &a, &packed->shape, &packed->slots, diag);
+    if (status == MC_OK) status = device_packed_create(context, packed, diag);
+    if (status == MC_OK && pattern->vectors > 0) {
+        status = copy_columns(&work, pattern, array_at(packed, "col_idx"), diag);
+        if (status == MC_OK) status = number_slots(&work, pattern, packed, diag);
+    }
+    status = work_end(&work, status, diag);
+    if (status != MC_OK) device_packed_free(context, packed);
+    return status;
+}
