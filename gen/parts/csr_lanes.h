@@ -24,6 +24,15 @@ enum {
     CSR_NONZEROS_SHIFT = 16
 };
 
+/* The field `segmented`: a warp walks through the nonzeros of neighbouring rows as one sequence. The words of
+   its item are the first row; the number of the rows and, from CSR_SEGMENT_SHIFT on, of their nonzeros; the
+   first of these; and the last word of other items. */
+enum {
+    CSR_SEGMENT_ROWS = 32, /* of an item, at most */
+    CSR_SEGMENT_SHIFT = 8,
+    CSR_SEGMENT_SHARE = 8 /* of `share`, whose nonzeros shared memory has room for */
+};
+
 typedef struct csr_lanes {
     int load;    /* elements of B that a lane loads at once of an aligned row */
     int columns; /* lanes that share the columns of a row */
@@ -37,6 +46,13 @@ static inline csr_lanes csr_lanes_of(int tile_n, int lanes, int bytes) {
     l.columns = tile_n / l.load;
     if (l.columns > CSR_WARP / lanes) l.columns = CSR_WARP / lanes;
     l.groups = CSR_WARP / lanes / l.columns;
+    return l;
+}
+
+/* The same where all lanes of a warp share the columns of a row, 32 of them or more. */
+static inline csr_lanes csr_lanes_segmented(int tile_n, int bytes) {
+    csr_lanes l = {.load = CSR_LOAD_BYTES / bytes, .columns = CSR_WARP, .groups = 1};
+    while (l.load > 1 && l.load * CSR_WARP > tile_n) l.load /= 2;
     return l;
 }
 

@@ -9,8 +9,8 @@
 
 /* Whether KERNEL reads row_ptr, col_idx and values as CSR has them, and nothing else of the matrix. */
 bool csr_reads_as_it_comes(const mc_kernel *kernel);
-/* What mc_pack makes of A for KERNEL, whose format is csr: "items" and "row_ptr" with data, for which row offsets
-   are enough, "col_idx" and "values" without; and the slots, without their vectors. */
+/* What mc_pack makes of A for KERNEL, whose format is csr, as far as row offsets say: "items" and "row_ptr"
+   with data, "col_idx" and "values" without; and the slots, without their vectors. */
 mc_status csr_outline(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, packed_slots *slots,
                       mc_diag *diag);
 /* MC_USAGE where FORM is none. */
@@ -23,6 +23,8 @@ static inline bool csr_is_long(const mc_csr_form *form, int64_t length) {
 panel_sharing csr_share(const mc_csr_form *form, int64_t length);
 /* With `stream`: the row behind those of the item that begins with row FIRST of A, which is not long. */
 int64_t csr_stream_end(const mc_csr_form *form, const mc_vsparse *a, int64_t first);
+/* The same with `segmented`. */
+int64_t csr_segment_end(const mc_csr_form *form, const mc_vsparse *a, int64_t first);
 /* The logarithm of the lanes that each of ROWS rows of an item has, 1 to 32 rows. */
 int csr_stream_shift(int64_t rows);
 /* Where PART's of a row of LENGTH products begins, whose lanes have the logarithm SHIFT; that behind the last

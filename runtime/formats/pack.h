@@ -131,6 +131,9 @@ typedef struct mc_csr_form {
     /* a warp has neighbouring rows, whose nonzeros it reads side by side: of 32 lanes, one group, and a share
        of 1 to 1023 */
     bool stream;
+    /* a warp walks through the nonzeros of neighbouring rows: of one lane, one group, and a share of 1 to
+       8 */
+    bool segmented;
 } mc_csr_form;
 /*   items    s32[items * 4]  what each warp of the grid does, in whole thread blocks; none where share is 0.
                               First long rows, by how many thread blocks and warps share them, as in panels:
@@ -141,7 +144,10 @@ typedef struct mc_csr_form {
                               neighbouring rows: the first one, their number and more (csr_lanes.h), the
                               first of their nonzeros, and the same. They are as many rows, up to 32, as
                               together have at most share * 32 nonzeros, and times their longest one, when
-                              rounded up to a power of two, at most share * 64
+                              rounded up to a power of two, at most share * 64. With `segmented` as many
+                              rows, up to 32, as together have at most share * 32 nonzeros: the first one,
+                              their number and 256 times that of their nonzeros, the first of these, and
+                              the same
      row_ptr  s32[m + 1]      the first nonzero of each row, then their number
      col_idx  s32[nonzeros]
      values   [nonzeros]      elements of A's type, as they are, and zeros up to a multiple of 32

@@ -20,10 +20,12 @@ static mc_csr_form form_of(const mc_kernel *kernel, mc_type type) {
     const bool stream = mc_kernel_field(kernel, "stream") != 0;
     const int lanes = stream ? CSR_WARP : (int)mc_kernel_field(kernel, "lanes"),
               warps = (int)mc_kernel_field(kernel, "warps");
+    const bool segmented = mc_kernel_field(kernel, "segmented") != 0;
     const csr_lanes of =
         csr_lanes_of((int)mc_kernel_field(kernel, "tile_n"), lanes, (int)mc_type_bytes(type));
-    return (mc_csr_form){lanes, of.groups, warps,
-                         mc_kernel_field(kernel, "deal") ? (int)mc_kernel_field(kernel, "share") : 0, stream};
+    return (mc_csr_form){lanes,  segmented ? 1 : of.groups,
+                         warps,  mc_kernel_field(kernel, "deal") ? (int)mc_kernel_field(kernel, "share") : 0,
+                         stream, segmented};
 }
 
 /* -- Items --------------------------------------------------------------------------------------------- */
@@ -78,6 +80,20 @@ static int64_t check_stream(const mc_vsparse *a, const mc_csr_form *form, const 
     return end;
 }
 
+/* Rows that a warp walks through: as many as may be. Returns the row behind the last. */
+static int64_t check_segments(const mc_vsparse *a, const mc_csr_form *form, const int32_t *item) {
+    const int64_t first = item[0], end = first + (item[1] & 255), most = form->share * 32;
+    if (end == first) return end;
+    CHECK(end <= a->rows && end <= first + 32, "rows %d to %d are no item", (int)first, (int)end);
+    if (end > a->rows) return first;
+    const int64_t nonzeros = a->row_ptr[end] - a->row_ptr[first];
+    CHECK(nonzeros <= most && item[1] >> 8 == nonzeros && item[2] == a->row_ptr[first],
+          "row %d: %d nonzeros from %d on", (int)first, item[1] >> 8, item[2]);
+    CHECK(end == a->rows || end == first + 32 || a->row_ptr[end + 1] - a->row_ptr[first] > most,
+          "rows %d to %d: the next one would fit", (int)first, (int)end);
+    return end;
+}
+
 static void check_items(session *s, const mc_vsparse *a, const mc_csr_form *form) {
     mc_packed packed;
     CHECK(mc_csr_pack(a, form, &packed, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
@@ -92,8 +108,11 @@ static void check_items(session *s, const mc_vsparse *a, const mc_csr_form *form
             taken[item[0]] += check_long(s, a, form, item, i);
             continue;
         }
-        const int64_t end = form->stream ? check_stream(a, form, item) : item[1];
-        CHECK(form->stream || end - item[0] <= form->groups, "rows %d to %d", item[0], (int)end);
+        const int64_t end = form->segmented ? check_segments(a, form, item)
+                            : form->stream  ? check_stream(a, form, item)
+                                            : item[1];
+        CHECK(form->stream || form->segmented || end - item[0] <= form->groups, "rows %d to %d", item[0],
+              (int)end);
         for (int64_t row = item[0]; row < end; row++) taken[row]++;
     }
     for (int64_t row = 0; count > 0 && row < a->rows; row++)
@@ -160,28 +179,32 @@ static void check_kernel(session *s, const mc_kernel *kernel, size_t turn) {
 static void check_types(session *s, const char *type) {
     static const struct {
         const char *tile_n, *lanes, *ahead, *warps, *share; /* share: NULL, rows are not dealt out */
-        bool stream;
-    } forms[] = {{"32", "1", "4", "4", "2", false},  {"1", "32", "2", "8", "1", false},
-                 {"1", "4", "4", "4", "1", false},   {"128", "1", "2", "2", "1", false},
-                 {"64", "4", "2", "8", "2", false},  {"8", "2", "4", "1", "1", false},
-                 {"2", "8", "4", "2", "1", false},   {"32", "2", "1", "4", NULL, false},
-                 {"4", "32", "1", "4", "1", false},  {"256", "2", "1", "1", "1", false},
-                 {"16", "16", "2", "4", "4", false}, {"1", "1", "8", "8", NULL, false},
-                 {"1", "1", "4", "4", "8", true},    {"1", "1", "8", "8", "1", true},
-                 {"1", "1", "1", "1", "2", true},    {"1", "1", "2", "2", "4", true},
-                 {"1", "1", "8", "4", "8", true}};
+        const char *way;                                    /* the field that is on; NULL: none */
+    } forms[] = {{"32", "1", "4", "4", "2", NULL},         {"1", "32", "2", "8", "1", NULL},
+                 {"1", "4", "4", "4", "1", NULL},          {"128", "1", "2", "2", "1", NULL},
+                 {"64", "4", "2", "8", "2", NULL},         {"8", "2", "4", "1", "1", NULL},
+                 {"2", "8", "4", "2", "1", NULL},          {"32", "2", "1", "4", NULL, NULL},
+                 {"4", "32", "1", "4", "1", NULL},         {"256", "2", "1", "1", "1", NULL},
+                 {"16", "16", "2", "4", "4", NULL},        {"1", "1", "8", "8", NULL, NULL},
+                 {"1", "1", "4", "4", "8", "stream"},      {"1", "1", "8", "8", "1", "stream"},
+                 {"1", "1", "1", "1", "2", "stream"},      {"1", "1", "2", "2", "4", "stream"},
+                 {"1", "1", "8", "4", "8", "stream"},      {"128", "1", "4", "4", "2", "segmented"},
+                 {"32", "1", "8", "4", "1", "segmented"},  {"64", "1", "2", "8", "4", "segmented"},
+                 {"256", "1", "2", "2", "1", "segmented"}, {"128", "1", "1", "1", "8", "segmented"},
+                 {"32", "1", "4", "1", "1", "segmented"}};
     const check_share part = check_part();
     for (size_t i = (size_t)part.first; i < sizeof forms / sizeof *forms; i += (size_t)part.step) {
-        spec_settings settings = {.all = {{"lhs", type},
-                                          {"rhs", type},
-                                          {"tile_n", forms[i].tile_n},
-                                          {"lanes", forms[i].lanes},
-                                          {"ahead", forms[i].ahead},
-                                          {"warps", forms[i].warps},
-                                          {"share", forms[i].share ? forms[i].share : "2"},
-                                          {"deal", forms[i].share ? "true" : "false"},
-                                          {"stream", forms[i].stream ? "true" : "false"}},
-                                  .count = 9};
+        spec_settings settings = {
+            .all = {{"lhs", type},
+                    {"rhs", type},
+                    {"tile_n", forms[i].tile_n},
+                    {"lanes", forms[i].lanes},
+                    {"ahead", forms[i].ahead},
+                    {"warps", forms[i].warps},
+                    {"share", forms[i].share ? forms[i].share : "2"},
+                    {"deal", forms[i].share ? "true" : "false"},
+                    {forms[i].way ? forms[i].way : "stream", forms[i].way ? "true" : "false"}},
+            .count = 9};
         mc_spec *spec = NULL;
         mc_kernel *kernel = NULL;
         set_epilogue(&settings, i / 3, true);

@@ -57,6 +57,7 @@ enum {
     F_BETA,
     F_REORDER,
 #include "ops/spmm/csr/stream_fields.def"
+#include "ops/spmm/csr/segmented_fields.def"
 #undef FIELD
 };
 

@@ -11,6 +11,9 @@
  * So a warp has `groups` rows, or a long one: each group then has an equal part of what the warp takes of it
  * (docs/unstructured.md).
  *
+ * With `segmented` all lanes share the columns, and a warp has up to 32 rows, one after another
+ * (segmented.c).
+ *
  * With `stream` all lanes share the nonzeros of all rows of an item, up to 32 rows. Their products go through
  * shared memory, from which lanes add up rows (stream.c). A long row has all lanes. */
 #ifndef MC_SPMM_CSR_H
@@ -37,21 +40,28 @@ typedef struct csr_checks {
 typedef struct csr_plan {
     spmm_plan base;
     int lanes, columns, groups;
-    int ahead;   /* nonzeros that a lane has in flight */
-    int share;   /* strides of 32 nonzeros that a group takes of a row, before others share it */
-    bool deal;   /* long rows are dealt out */
-    bool stream; /* products go through shared memory */
+    int ahead;      /* nonzeros that a lane has in flight */
+    int share;      /* strides of 32 nonzeros that a group takes of a row, before others share it */
+    bool deal;      /* long rows are dealt out */
+    bool stream;    /* products go through shared memory */
+    bool segmented; /* a warp walks through the nonzeros of several rows */
     csr_path wide, edge;
     csr_checks checks;
 } csr_plan;
 
 /* Rows that a thread block has at most, none of which is long. */
 static inline int csr_rows(const csr_plan *plan) {
-    return plan->base.warps * (plan->stream ? CSR_STREAM_ROWS : plan->groups);
+    return plan->base.warps * (plan->segmented ? CSR_SEGMENT_ROWS
+                               : plan->stream  ? CSR_STREAM_ROWS
+                                               : plan->groups);
 }
 /* Bytes of shared memory for the products of a warp, and for the sums of warps that share a row. */
 static inline int csr_product_bytes(const csr_plan *plan) {
     return plan->stream ? plan->share * CSR_STREAM_PITCH * WORD : 0;
+}
+/* And for the columns and values of a warp's item. */
+static inline int csr_segment_bytes(const csr_plan *plan) {
+    return plan->segmented ? 2 * plan->share * CSR_STRIDE * WORD : 0;
 }
 static inline int csr_partial_bytes(const csr_plan *plan) {
     return plan->deal && plan->base.warps > 1 ? plan->base.warps * plan->base.tile_n * WORD : 0;

@@ -1,7 +1,8 @@
 /* The csr kernel's instructions, from its plan.
  *
  *   rows.c (this group's row) -> [wide path] -> [edge path]
- *   a path: loop.c (the row's sums), or stream.c (those of several rows) -> join.c (of long rows) -> store */
+ *   a path: [segmented.c] ->
+ *     loop.c (the row's sums), or stream.c (those of several rows) -> join.c (of long rows) -> store */
 #include "ops/spmm/csr/emit.h"
 #include "parts/fragment.h"
 #include <stdio.h>
@@ -30,14 +31,14 @@ static void emit_choice(csr_emitter *e, mc_label edge) {
 
 /* -- Store -------------------------------------------------------------------------------------------- */
 
-static out_columns columns_of(const csr_emitter *e, const csr_path *path) {
+out_columns spmm_csr_columns_of(const csr_emitter *e, const csr_path *path) {
     return (out_columns){dim_operand(e->plan->base.n, e->at.n), path->last, 1};
 }
 
-static out_writer declare_writer(const csr_emitter *e, const csr_path *path, mc_reg stores) {
+out_writer spmm_csr_declare_writer(const csr_emitter *e, const csr_path *path, mc_reg stores) {
     out_writer w = {.b = e->b,
                     .output = &e->plan->base.output,
-                    .columns = columns_of(e, path),
+                    .columns = spmm_csr_columns_of(e, path),
                     .ldc = dim_operand(e->plan->base.ldc, e->at.ldc),
                     .c_array = e->at.c_array,
                     .in_rows = stores,
@@ -62,10 +63,10 @@ static void emit_store(csr_emitter *e, const csr_path *path, mc_reg lane_col) {
     heading(b, "Store: this lane's columns of the row");
     mc_reg stores = find_stores(e);
     out_factors factors = {0};
-    out_declare_factors(&factors, b, output, columns_of(e, path), 1, path->load);
+    out_declare_factors(&factors, b, output, spmm_csr_columns_of(e, path), 1, path->load);
     out_declare_result(&factors);
     if (out_by_rows(output)) out_load_row_factors(&factors, 0, e->row, 0, stores);
-    out_writer w = declare_writer(e, path, stores);
+    out_writer w = spmm_csr_declare_writer(e, path, stores);
     out_c_address(&w, e->row, lane_col);
     out_residual_address(&w, e->row, lane_col);
     for (int j = 0; j < path->runs; j++) {
@@ -85,6 +86,7 @@ static void emit_path(csr_emitter *e, const csr_path *path) {
     mc_builder *b = e->b;
     mc_label end = label(b, "END");
     mc_reg lane_col = mad_s32(b, "lane_col", e->column, I(path->load), e->at.tile_col);
+    if (e->plan->segmented) spmm_csr_emit_segments(e, path, lane_col);
     if (e->plan->stream) spmm_csr_emit_stream(e, path, lane_col);
     else spmm_csr_emit_loop(e, path, lane_col);
     if (e->plan->deal) spmm_csr_emit_join(e, path, end);
@@ -119,15 +121,26 @@ static void emit_kernel(csr_emitter *e) {
 
 /* One more warp in flight hides more latency than the registers that ptxas would like to have. Where a lane
    has many sums it spills without some more. */
-enum { FEW_SUMS = 8, SPARE_OF_FEW = -8, SPARE_OF_MANY = 8, SPARE_OF_STREAM = -24 };
+enum {
+    FEW_SUMS = 8,
+    MANY_IN_FLIGHT = 32,
+    SPARE_OF_FEW = -8,
+    SPARE_OF_MANY = 8,
+    SPARE_OF_STREAM = -24,
+    SPARE_OF_SEGMENTED = -24
+};
 
 void spmm_csr_emit(const void *data, mc_builder *b) {
     const csr_plan *plan = data;
     csr_emitter e = {.plan = plan, .b = b, .at = {.plan = &plan->base, .b = b}};
-    b->spare += plan->stream && plan->ahead > 1 ? SPARE_OF_STREAM
-                : csr_sums(plan) <= FEW_SUMS    ? SPARE_OF_FEW
-                                                : SPARE_OF_MANY;
+    if (plan->segmented && csr_sums(plan) * plan->ahead < MANY_IN_FLIGHT) b->spare += SPARE_OF_SEGMENTED;
+    else
+        b->spare += plan->stream && plan->ahead > 1 ? SPARE_OF_STREAM
+                    : csr_sums(plan) <= FEW_SUMS    ? SPARE_OF_FEW
+                                                    : SPARE_OF_MANY;
     if (csr_partial_bytes(plan)) shared_array(b, "partial", (unsigned)csr_partial_bytes(plan), 16);
+    if (plan->segmented)
+        shared_array(b, CSR_SEGMENTS, (unsigned)(plan->base.warps * csr_segment_bytes(plan)), 16);
     if (plan->stream)
         shared_array(b, CSR_PRODUCTS, (unsigned)(plan->base.warps * csr_product_bytes(plan)), 16);
     emit_kernel(&e);

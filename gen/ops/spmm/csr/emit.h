@@ -45,12 +45,23 @@ void spmm_csr_emit_products(csr_emitter *e, const csr_path *path, mc_reg lane_co
 void spmm_csr_declare_stream(csr_emitter *e);
 void spmm_csr_find_stream(csr_emitter *e, const mc_reg *words);
 void spmm_csr_emit_stream(csr_emitter *e, const csr_path *path, mc_reg lane_col);
+/* segmented.c. PATH's columns of all rows of an item that has no long row: sums and stores. A warp that has a
+   long row goes on behind them. */
+void spmm_csr_emit_segments(csr_emitter *e, const csr_path *path, mc_reg lane_col);
+/* emit.c. What PATH's writers of C stand on; STORES: whether this lane's row is there, none where it is. */
+out_columns spmm_csr_columns_of(const csr_emitter *e, const csr_path *path);
+out_writer spmm_csr_declare_writer(const csr_emitter *e, const csr_path *path, mc_reg stores);
+/* loop.c. The address of this lane's elements of B's row 0. Where columns may lie beyond n it is the row's,
+   and OFFSET has the bytes to each run. */
+mc_reg spmm_csr_find_columns(const csr_emitter *e, const csr_path *path, mc_reg lane_col, mc_reg *offset);
 /* Adds up the sums of COUNT lanes whose numbers are APART, in a tree: of four lanes 0 to 3 lane 0 adds what 2
    has, and then what 1 and 3 have. All of them have the result. */
 void spmm_csr_add_lanes(csr_emitter *e, int count, int apart, const char *scratch);
 /* join.c. Where the warp has a long row, its groups' sums become sums of the row, and those of all that share
    it; who does not finish it goes to END. */
 void spmm_csr_emit_join(csr_emitter *e, const csr_path *path, mc_label end);
+
+#define CSR_SEGMENTS "nonzeros" /* the shared array of all warps, with `segmented` */
 
 /* Columns of C from one run of a lane's to the next. */
 static inline int csr_pitch(const csr_plan *plan, const csr_path *path) { return plan->columns * path->load; }

@@ -31,22 +31,20 @@ static mc_operand bytes_of(const csr_loop *l, int64_t elements) {
 /* -- Where things are --------------------------------------------------------------------------------- */
 
 /* A column beyond n is read as the last one, and not stored. */
-static void find_columns(csr_loop *l, mc_reg lane_col) {
-    mc_builder *b = l->e->b;
-    const csr_plan *plan = l->e->plan;
-    if (!l->path->last) {
-        l->b_lane = mad_wide(b, "b_lane", lane_col, bytes_of(l, 1), l->e->at.b_array);
-        return;
-    }
+mc_reg spmm_csr_find_columns(const csr_emitter *e, const csr_path *path, mc_reg lane_col, mc_reg *offset) {
+    mc_builder *b = e->b;
+    const csr_plan *plan = e->plan;
+    const mc_operand bytes = I(csr_element_bytes(plan));
+    if (!path->last) return mad_wide(b, "b_lane", lane_col, bytes, e->at.b_array);
     note(b, "columns beyond n are read as the last one");
-    l->b_lane = l->e->at.b_array;
-    mc_reg last = add_s32(b, "last_col", dim_operand(plan->base.n, l->e->at.n), I(-1));
-    b32_array(b, "offset", l->path->runs, l->offset);
-    for (int j = 0; j < l->path->runs; j++) {
-        EMIT(b, add_s32, l->offset[j], lane_col, I(j * csr_pitch(plan, l->path)));
-        EMIT(b, min_s32, l->offset[j], l->offset[j], last);
-        EMIT(b, mul_s32, l->offset[j], l->offset[j], bytes_of(l, 1));
+    mc_reg last = add_s32(b, "last_col", dim_operand(plan->base.n, e->at.n), I(-1));
+    b32_array(b, "offset", path->runs, offset);
+    for (int j = 0; j < path->runs; j++) {
+        EMIT(b, add_s32, offset[j], lane_col, I(j * csr_pitch(plan, path)));
+        EMIT(b, min_s32, offset[j], offset[j], last);
+        EMIT(b, mul_s32, offset[j], offset[j], bytes);
     }
+    return e->at.b_array;
 }
 
 static void declare(csr_loop *l, mc_reg lane_col) {
@@ -55,7 +53,7 @@ static void declare(csr_loop *l, mc_reg lane_col) {
     const csr_plan *plan = e->plan;
     int load_bytes = l->path->load * csr_element_bytes(plan);
     l->words = load_bytes > WORD ? load_bytes / WORD : 1;
-    find_columns(l, lane_col);
+    l->b_lane = spmm_csr_find_columns(e, l->path, lane_col, l->offset);
     mc_reg next = plan->lanes > 1 ? add_s32(b, "next", e->first, e->part) : e->first;
     l->left = b32(b, "left");
     EMIT(b, sub_s32, l->left, e->last, next);

@@ -50,7 +50,9 @@ static void plan_wide(csr_plan *plan, int load) {
 /* Loads of the edge path take one element, so that it takes any rows. */
 static void plan_paths(csr_plan *plan) {
     const csr_checks *c = &plan->checks;
-    const csr_lanes lanes = csr_lanes_of(plan->base.tile_n, plan->lanes, csr_element_bytes(plan));
+    const int tile_n = plan->base.tile_n, bytes = csr_element_bytes(plan);
+    const csr_lanes lanes =
+        plan->segmented ? csr_lanes_segmented(tile_n, bytes) : csr_lanes_of(tile_n, plan->lanes, bytes);
     plan->columns = lanes.columns, plan->groups = lanes.groups;
     plan_wide(plan, lanes.load);
     bool tested = c->full_tile || c->ldb || c->b_address || c->ldc || c->c_address || c->ldr || c->r_address;
@@ -90,6 +92,21 @@ static void check_stream(const int64_t *point, const csr_plan *plan, mc_complain
         complain(complaints, F_LANES, "stream = true has lanes for a row by the list: leave it out");
 }
 
+/* What `segmented` has against other fields. */
+static void check_segmented(const int64_t *point, const csr_plan *plan, mc_complaints *complaints) {
+    if (!plan->segmented) return;
+    if (plan->base.tile_n < MC_WARP)
+        complain(complaints, F_SEGMENTED, "all lanes share the columns: tile_n = %d or more, not %d", MC_WARP,
+                 plan->base.tile_n);
+    if (!plan->deal) complain(complaints, F_SEGMENTED, "wants the list of rows: deal = true");
+    if (plan->stream) complain(complaints, F_SEGMENTED, "a warp walks through nonzeros: stream = false");
+    if (point[F_LANES] != 1)
+        complain(complaints, F_LANES, "segmented = true has no lanes for a row: leave it out");
+    if (plan->share > CSR_SEGMENT_SHARE)
+        complain(complaints, F_SHARE,
+                 "segmented = true keeps an item's nonzeros in shared memory: at most %d", CSR_SEGMENT_SHARE);
+}
+
 static void check_registers(const csr_plan *plan, mc_complaints *complaints) {
     int sums = csr_sums(plan);
     if (sums > MOST_SUMS)
@@ -119,6 +136,7 @@ void spmm_csr_make_plan(const int64_t *point, void *out, mc_complaints *complain
     const bool stream = point[F_STREAM] != 0;
     *plan = (csr_plan){.lanes = stream ? MC_WARP : (int)point[F_LANES],
                        .stream = stream,
+                       .segmented = point[F_SEGMENTED] != 0,
                        .ahead = (int)point[F_AHEAD],
                        .share = (int)point[F_SHARE],
                        .deal = point[F_DEAL] != 0};
@@ -128,9 +146,11 @@ void spmm_csr_make_plan(const int64_t *point, void *out, mc_complaints *complain
     base->threads = MC_WARP * base->warps;
     base->row_blocks = csr_rows(plan);
     base->guard_rows = !plan->deal;
-    base->shared_bytes = (unsigned)(csr_partial_bytes(plan) + base->warps * csr_product_bytes(plan));
+    base->shared_bytes = (unsigned)(csr_partial_bytes(plan) +
+                                    base->warps * (csr_product_bytes(plan) + csr_segment_bytes(plan)));
     spmm_check_ldb(base, complaints);
     check_fields(point, plan, complaints);
     check_stream(point, plan, complaints);
+    check_segmented(point, plan, complaints);
     check_registers(plan, complaints);
 }

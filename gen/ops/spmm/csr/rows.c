@@ -5,7 +5,8 @@
 
 /* Words of an item (formats/csr.c): of rows of their own the first one and the one behind the last; of a long
    row its number, the first of the nonzeros that the warp takes of it, the one behind the last, and how it is
-   shared. With `stream` rows of their own are as in stream.c. */
+   shared. With `stream` rows of their own are as in stream.c,
+   with `segmented` as in segmented.c, which takes the words from where a long row has them. */
 static const char *const words[] = {"item_row", "item_from", "item_to", "sharing"};
 
 static void emit_place(csr_emitter *e) {
@@ -54,11 +55,19 @@ static void find_part(csr_emitter *e, mc_reg from, mc_reg to) {
     }
 }
 
+static void find_long(csr_emitter *e, const mc_reg *word) {
+    mc_builder *b = e->b;
+    EMIT(b, mov_b32, e->row, word[0]);
+    EMIT(b, setp_lt, e->in_rows, e->at.place.lane,
+         I(e->plan->groups > 1 ? csr_group_lanes(e->plan) : MC_WARP));
+    if (e->plan->stream) EMIT(b, setp_eq, e->stream.stores, e->at.place.lane, I(0));
+    find_part(e, word[1], word[2]);
+}
+
 static void find_dealt(csr_emitter *e) {
     mc_builder *b = e->b;
     const int warps = e->plan->base.warps;
     mc_reg word[PANEL_ITEM_WORDS];
-    mc_label is_long = label(b, "LONG_ROW"), found = label(b, "ROW_FOUND");
     heading(b, "This warp's item: rows of its groups, or a long row");
     e->block = load_special(b, "block", "ctaid.x");
     mc_reg number = warps > 1 ? mad_s32(b, "item", e->block, I(warps), e->at.place.warp) : e->block;
@@ -68,6 +77,11 @@ static void find_dealt(csr_emitter *e) {
     e->sharing = word[3];
     if (e->plan->stream) spmm_csr_declare_stream(e);
     e->is_long = setp_lt(b, "is_long", e->sharing, I(0));
+    if (e->plan->segmented) {
+        find_long(e, word);
+        return;
+    }
+    mc_label is_long = label(b, "LONG_ROW"), found = label(b, "ROW_FOUND");
     EMIT_IF(b, e->is_long, bra_uni, TO(is_long));
     if (e->plan->stream) spmm_csr_find_stream(e, word);
     else {
@@ -78,11 +92,7 @@ static void find_dealt(csr_emitter *e) {
     EMIT(b, bra_uni, TO(found));
     set_label(b, is_long);
     note(b, "each of the %d groups has an equal part of it", e->plan->groups);
-    EMIT(b, mov_b32, e->row, word[0]);
-    EMIT(b, setp_lt, e->in_rows, e->at.place.lane,
-         I(e->plan->groups > 1 ? csr_group_lanes(e->plan) : MC_WARP));
-    if (e->plan->stream) EMIT(b, setp_eq, e->stream.stores, e->at.place.lane, I(0));
-    find_part(e, word[1], word[2]);
+    find_long(e, word);
     set_label(b, found);
 }
 

@@ -13,8 +13,13 @@ static void add_rows(const csr_plan *plan, mc_contract *c) {
         "an item a warp, those of long rows first: the first of its rows, how many rows, lanes for a row and "
         "nonzeros, the first of these, 0; or a long row, the first of the nonzeros that it takes of that, "
         "the "
-        "one behind the last, and how the row is shared"};
-    if (plan->deal) add_array(c, 16, (mc_array){"items", "s32", "item_count * 4", items[plan->stream]});
+        "one behind the last, and how the row is shared",
+        "an item a warp, those of long rows first: the first of its rows, how many rows and nonzeros, the "
+        "first of these, 0; or a long row, the first of the nonzeros that it takes of that, the one behind "
+        "the last, and how the row is shared"};
+    if (plan->deal)
+        add_array(c, 16,
+                  (mc_array){"items", "s32", "item_count * 4", items[plan->segmented ? 2 : plan->stream]});
     add_array(c, 4, (mc_array){"row_ptr", "s32", "m + 1", "first nonzero of each row, then their number"});
     add_array(c, 4, (mc_array){"col_idx", "s32", "nonzeros", "column of each nonzero"});
     add_array(c, bytes, (mc_array){"values", plan->base.math.value_type, "nonzeros", "row by row"});
@@ -51,7 +56,11 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const csr_plan *plan = data;
     const spmm_plan *base = &plan->base;
     char share[16] = "";
-    if (plan->deal) snprintf(share, sizeof share, "_h%d%s", plan->share, plan->stream ? "_stream" : "");
+    if (plan->deal)
+        snprintf(share, sizeof share, "_h%d%s", plan->share,
+                 plan->stream      ? "_stream"
+                 : plan->segmented ? "_segmented"
+                                   : "");
     snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s_csr_n%d_w%d_l%d_u%d%s", base->math.lhs, base->math.rhs,
              out_element_name(base->output.element), out_act_link(&base->output), out_act_text(&base->output),
              base->tile_n, base->warps, plan->lanes, plan->ahead, share);
@@ -64,6 +73,10 @@ static const char *how(const void *data) {
     const csr_plan *plan = data;
     if (plan->stream)
         return "Lanes multiply the nonzeros of several rows side by side, and add up rows in shared memory.";
+    if (plan->segmented)
+        return "A warp walks through the nonzeros of several rows as one sequence, and multiplies what it "
+               "loads "
+               "of B by fused multiply-adds.";
     return ways[plan->deal];
 }
 
