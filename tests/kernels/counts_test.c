@@ -77,7 +77,9 @@ static bool is_gathered(const char *ptx, const ptxsim_line *l) {
            line_has(ptx, l->line, "[%column_");
 }
 
-/* ENDS_ANYWHERE: C's vectors are stored one after another, and begin and end inside sectors. */
+/* ENDS_ANYWHERE: C's vectors are stored one after another, and begin and end inside sectors. In panels a store
+   has such a run of each of four rows. */
+enum { PANEL_ROWS = 4 };
 static void check_lines(const char *name, const char *ptx, const ptxsim *sim, bool random,
                         bool ends_anywhere) {
     uint64_t gathered = 0, ideal = 0, sectors = 0;
@@ -93,7 +95,8 @@ static void check_lines(const char *name, const char *ptx, const ptxsim *sim, bo
         if (!l->global_requests || !is_b_or_c(ptx, l)) continue;
         sectors += l->global_sectors;
         if (strstr(ptx, "[%column_at")) continue; /* a store's vectors are no neighbours there */
-        uint64_t cut = ends_anywhere && line_has(ptx, l->line, "st.global") ? l->global_requests : 0;
+        const uint64_t runs = line_has(ptx, l->line, "[%row_c_at") ? PANEL_ROWS : 1;
+        uint64_t cut = ends_anywhere && line_has(ptx, l->line, "st.global") ? runs * l->global_requests : 0;
         CHECK(l->global_sectors * SECTOR <= l->global_bytes + cut * SECTOR,
               "%s, line %d: sectors that are not full", name, l->line);
     }
