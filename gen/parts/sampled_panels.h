@@ -1,5 +1,5 @@
-/* The format sampled-panels: what a warp of an SDDMM kernel is told of its work. The packer writes it, kernels
- * read it.
+/* The format sampled-panels: what a warp of an SDDMM kernel is told of its work. The packer writes it, and
+ * kernels read it.
  *
  * A panel is 8 or 16 neighbouring rows. Its active columns are those in which any of them has a nonzero. They
  * are its slots, in ascending order, and SLOTS of them, 16 or 32, are a stride. */
@@ -26,7 +26,7 @@ static inline int sampled_lane_row(int t, int i) { return 8 * (i / 2) + frag_c_c
 
 /* A stride has two words for each of its ROWS rows: the mask, bit s of slot s, and the number of the first
    nonzero, counted over the matrix in the order of CSR. Lane t's masks stand side by side, and then its
-   numbers. Here is where the mask stands of its I-th row; the number is sampled_lane_rows words further on. */
+   numbers. Here is where the mask of its I-th row stands; its number is sampled_lane_rows words behind. */
 static inline int sampled_panel_mask(int t, int i, int rows) { return 2 * sampled_lane_rows(rows) * t + i; }
 
 #endif

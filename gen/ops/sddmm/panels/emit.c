@@ -1,8 +1,7 @@
 /* The instructions of the SDDMM in panels, from its plan.
  *
- *   this warp's item -> rows of A -> each stride: its columns and masks -> tiles.c (units of 16 bytes)
- *                                                                       -> rounds.c (the rest of k)
- *                                                                       -> store.c (scales, mask values, C) */
+ *   this warp's item -> rows of A -> each stride: its columns and masks
+ *   a stride: tiles.c (units of 16 bytes) -> rounds.c (the rest of k) -> store.c (scales, mask values, C) */
 #include "ops/sddmm/panels/emit.h"
 #include "parts/words.h"
 
@@ -98,14 +97,6 @@ static void emit_strides(panels_emitter *e) {
     if (plan->rounds) panels_emit_rounds(e);
     panels_emit_store(e);
     next_stride(e, more, loop);
-}
-
-void panels_emit_products(const panels_emitter *e, int group, const mc_reg *x, const mc_reg *y,
-                          const mc_reg *const operands[]) {
-    sddmm_factor factors[SDDMM_MAX_OCTETS];
-    for (int octet = 0; octet < e->plan->octets; octet++)
-        factors[octet] = (sddmm_factor){operands[octet], panels_acc(e, group, octet)};
-    sddmm_emit_products(&e->multiplier, x, y, factors, e->plan->octets);
 }
 
 /* -- A, B and k --------------------------------------------------------------------------------------- */

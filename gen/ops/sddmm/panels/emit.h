@@ -64,8 +64,13 @@ static inline const mc_reg *panels_acc(const panels_emitter *e, int group, int o
     return &e->acc[(group * e->plan->octets + octet) * SDDMM_ACC];
 }
 /* Multiplies group GROUP by a step of A in each octet. X and Y are the lane's words of its two columns. */
-void panels_emit_products(const panels_emitter *e, int group, const mc_reg *x, const mc_reg *y,
-                          const mc_reg *const operands[]);
+static inline void panels_emit_products(const panels_emitter *e, int group, const mc_reg *x, const mc_reg *y,
+                                        const mc_reg *const operands[]) {
+    sddmm_factor factors[SDDMM_MAX_OCTETS];
+    for (int octet = 0; octet < e->plan->octets; octet++)
+        factors[octet] = (sddmm_factor){operands[octet], panels_acc(e, group, octet)};
+    sddmm_emit_products(&e->multiplier, x, y, factors, e->plan->octets);
+}
 
 /* tiles.c. The first stands in front of all strides, the second adds a stride's products. */
 void panels_begin_tiles(panels_emitter *e);
