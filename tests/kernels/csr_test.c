@@ -17,13 +17,11 @@ typedef struct session {
 } session;
 
 static mc_csr_form form_of(const mc_kernel *kernel, mc_type type) {
-    const bool stream = mc_kernel_field(kernel, "stream") != 0;
-    const int lanes = stream ? CSR_WARP : (int)mc_kernel_field(kernel, "lanes"),
-              warps = (int)mc_kernel_field(kernel, "warps");
+    const int lanes = (int)mc_kernel_field(kernel, "lanes"), warps = (int)mc_kernel_field(kernel, "warps");
     const csr_lanes of =
         csr_lanes_of((int)mc_kernel_field(kernel, "tile_n"), lanes, (int)mc_type_bytes(type));
     return (mc_csr_form){lanes, of.groups, warps,
-                         mc_kernel_field(kernel, "deal") ? (int)mc_kernel_field(kernel, "share") : 0, stream};
+                         mc_kernel_field(kernel, "deal") ? (int)mc_kernel_field(kernel, "share") : 0};
 }
 
 /* -- Items --------------------------------------------------------------------------------------------- */
@@ -48,36 +46,6 @@ static bool check_long(session *s, const mc_vsparse *a, const mc_csr_form *form,
     return ends;
 }
 
-/* Whether rows FIRST to END may be one item; and the lanes of each then. */
-static bool may_stream(const mc_vsparse *a, const mc_csr_form *form, int64_t first, int64_t end, int *lanes) {
-    int64_t longest = 0, rows = 1;
-    for (int64_t row = first; row < end; row++) {
-        const int64_t length = a->row_ptr[row + 1] - a->row_ptr[row];
-        if (length > longest) longest = length;
-    }
-    while (rows < end - first) rows *= 2;
-    *lanes = (int)(32 / rows);
-    return rows <= 32 && a->row_ptr[end] - a->row_ptr[first] <= form->share * 32 &&
-           longest * rows <= form->share * 64;
-}
-
-/* Rows that a warp reads side by side: as many as may be. Returns the row behind the last. */
-static int64_t check_stream(const mc_vsparse *a, const mc_csr_form *form, const int32_t *item) {
-    const int64_t first = item[0], end = first + (item[1] & 255);
-    int lanes = 0, more;
-    if (end == first) return end;
-    CHECK(end <= a->rows && may_stream(a, form, first, end, &lanes), "rows %d to %d are no item", (int)first,
-          (int)end);
-    if (end > a->rows) return first;
-    CHECK(1 << (item[1] >> 8 & 255) == lanes, "%d rows, lanes 2^%d", (int)(end - first), item[1] >> 8 & 255);
-    CHECK(item[2] == a->row_ptr[first] && item[1] >> 16 == a->row_ptr[end] - a->row_ptr[first],
-          "row %d: %d nonzeros from %d on", (int)first, item[1] >> 16, item[2]);
-    CHECK(end == a->rows || csr_is_long(form, a->row_ptr[end + 1] - a->row_ptr[end]) ||
-              !may_stream(a, form, first, end + 1, &more),
-          "rows %d to %d: the next one would fit", (int)first, (int)end);
-    return end;
-}
-
 static void check_items(session *s, const mc_vsparse *a, const mc_csr_form *form) {
     mc_packed packed;
     CHECK(mc_csr_pack(a, form, &packed, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
@@ -92,9 +60,8 @@ static void check_items(session *s, const mc_vsparse *a, const mc_csr_form *form
             taken[item[0]] += check_long(s, a, form, item, i);
             continue;
         }
-        const int64_t end = form->stream ? check_stream(a, form, item) : item[1];
-        CHECK(form->stream || end - item[0] <= form->groups, "rows %d to %d", item[0], (int)end);
-        for (int64_t row = item[0]; row < end; row++) taken[row]++;
+        CHECK(item[1] - item[0] <= form->groups, "rows %d to %d", item[0], item[1]);
+        for (int64_t row = item[0]; row < item[1]; row++) taken[row]++;
     }
     for (int64_t row = 0; count > 0 && row < a->rows; row++)
         CHECK(taken[row] == 1, "row %d is dealt out %d times", (int)row, taken[row]);
@@ -160,16 +127,10 @@ static void check_kernel(session *s, const mc_kernel *kernel, size_t turn) {
 static void check_types(session *s, const char *type) {
     static const struct {
         const char *tile_n, *lanes, *ahead, *warps, *share; /* share: NULL, rows are not dealt out */
-        bool stream;
-    } forms[] = {{"32", "1", "4", "4", "2", false},  {"1", "32", "2", "8", "1", false},
-                 {"1", "4", "4", "4", "1", false},   {"128", "1", "2", "2", "1", false},
-                 {"64", "4", "2", "8", "2", false},  {"8", "2", "4", "1", "1", false},
-                 {"2", "8", "4", "2", "1", false},   {"32", "2", "1", "4", NULL, false},
-                 {"4", "32", "1", "4", "1", false},  {"256", "2", "1", "1", "1", false},
-                 {"16", "16", "2", "4", "4", false}, {"1", "1", "8", "8", NULL, false},
-                 {"1", "1", "4", "4", "8", true},    {"1", "1", "8", "8", "1", true},
-                 {"1", "1", "1", "1", "2", true},    {"1", "1", "2", "2", "4", true},
-                 {"1", "1", "8", "4", "8", true}};
+    } forms[] = {{"32", "1", "4", "4", "2"},  {"1", "32", "2", "8", "1"},  {"1", "4", "4", "4", "1"},
+                 {"128", "1", "2", "2", "1"}, {"64", "4", "2", "8", "2"},  {"8", "2", "4", "1", "1"},
+                 {"2", "8", "4", "2", "1"},   {"32", "2", "1", "4", NULL}, {"4", "32", "1", "4", "1"},
+                 {"256", "2", "1", "1", "1"}, {"16", "16", "2", "4", "4"}, {"1", "1", "8", "8", NULL}};
     const check_share part = check_part();
     for (size_t i = (size_t)part.first; i < sizeof forms / sizeof *forms; i += (size_t)part.step) {
         spec_settings settings = {.all = {{"lhs", type},
@@ -179,9 +140,8 @@ static void check_types(session *s, const char *type) {
                                           {"ahead", forms[i].ahead},
                                           {"warps", forms[i].warps},
                                           {"share", forms[i].share ? forms[i].share : "2"},
-                                          {"deal", forms[i].share ? "true" : "false"},
-                                          {"stream", forms[i].stream ? "true" : "false"}},
-                                  .count = 9};
+                                          {"deal", forms[i].share ? "true" : "false"}},
+                                  .count = 8};
         mc_spec *spec = NULL;
         mc_kernel *kernel = NULL;
         set_epilogue(&settings, i / 3, true);
