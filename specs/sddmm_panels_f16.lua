@@ -12,10 +12,10 @@ vec = 1                         -- the matrix has single nonzeros
 method = "panels"               -- rows are joined
 order  = "bcrs"                 -- that of CSR
 
-panel  = {16, 8}                -- rows that are joined
+panel  = {8, 16}                -- rows that are joined
 tile_k = {128, 64, 32}          -- k in registers at once: so long rows of A stay there from stride to stride
-ahead  = {2, 4}                 -- 8 * ahead columns of B in flight
-share  = {128, 64, 32}          -- active columns of a panel that are a warp's work
+ahead  = {4, 2}                 -- 8 * ahead columns of B in flight
+share  = {32, 64, 128}          -- active columns of a panel that are a warp's work
 warps  = {4, 8, 2}              -- warps of a thread block
 
 -- m, n, k, lda, ldb stay open. To fix them: mcgen --set k=64 --set lda=64 --set ldb=64 ...
