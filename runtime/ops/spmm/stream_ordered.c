@@ -1,8 +1,8 @@
 /* Sums of kernels that read csr-stream, in their order, to the bit (docs/unstructured.md).
  *
- * Each product is rounded. Lanes that share a row have neighbouring products of it, which each of them adds up
- * one after another, from +0 on. Then they add up in a tree. A row that has several items has 32 lanes in each
- * of them, and the items' sums are added one after another. */
+ * Each product is rounded. Lanes that share a row have neighbouring products of it, which each of them
+ * adds up one after another, from +0 on. Then they add up in a tree. A row that has several items has 32
+ * lanes in each of them, and the items' sums are added one after another. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/memory.h"

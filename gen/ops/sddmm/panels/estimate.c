@@ -1,5 +1,5 @@
-/* The estimate of a kernel in panels: a launch, the strides of a warp one behind another, and what all warps of
-   a multiprocessor do. */
+/* The estimate of a kernel in panels: a launch, the strides of a warp one behind another, and what all warps
+   of a multiprocessor do. */
 #include "ops/sddmm/model.h"
 #include "ops/sddmm/panels/panels.h"
 #include "ops/sddmm/solvers.h"

@@ -172,7 +172,7 @@ static void add_products(const stream_emitter *s, mc_reg next, mc_reg end) {
     mc_reg has[AT_ONCE], product[AT_ONCE], at[AT_ONCE], left = b32(b, "products_left");
     pred_array(b, "has_product", AT_ONCE, has);
     b32_array(b, "product", AT_ONCE, product);
-    b32_array(b, "at", AT_ONCE, at);
+    b32_array(b, "summed_at", AT_ONCE, at);
     for (int i = 0; i < AT_ONCE; i++) EMIT(b, mov_b32, product[i], I(0));
     mc_reg row_at = b32(b, "row_products");
     EMIT(b, mad_s32, row_at, next, I(WORD), s->products);
