@@ -14,15 +14,28 @@ enum {
 
 /* The field `stream`: a warp reads the nonzeros of neighbouring rows side by side, and leaves their products
    in shared memory, a word each, with a word between strides so that lanes that add them meet in few banks.
-   The second word of the item has the number of its rows, from CSR_LANES_SHIFT on the logarithm of the lanes
-   that share a row, and from CSR_NONZEROS_SHIFT on the number of its nonzeros. */
+
+   An item has `share` strides of slots. Its four words are the first of its rows, how many it has, how many
+   lanes the row has that has most, and the last word of other items. A row has neighbouring lanes. The array
+   `parts` has for each lane the number of the product behind its last one, counted in the item, and from
+   CSR_BEHIND_SHIFT on how many lanes of the row follow. Lanes that no row has come last. */
 enum {
     CSR_STREAM_ROWS = 32,              /* of an item, at most */
     CSR_STREAM_PITCH = CSR_STRIDE + 1, /* words of shared memory from a stride of products to the next */
-    CSR_STREAM_SHARE = 1023,           /* of `share`, that the item has room for */
-    CSR_LANES_SHIFT = 8,
-    CSR_NONZEROS_SHIFT = 16
+    CSR_STREAM_SHARE = 63,             /* of `share`, that a lane's part has room for */
+    CSR_STREAM_VECTOR = 4,             /* strides of which a lane loads slots at once, at most */
+    CSR_BEHIND_SHIFT = 11
 };
+/* How many slots a lane loads at once: the largest power of two that divides SHARE, up to four. */
+static inline int csr_stream_vector(int share) {
+    return share % CSR_STREAM_VECTOR == 0 ? CSR_STREAM_VECTOR : share % 2 == 0 ? 2 : 1;
+}
+/* Where nonzero NUMBER of an item lies among its slots. Lane l has nonzeros l, l + 32 and so on, and loads
+   VECTOR of them at once. */
+static inline int csr_stream_slot(int number, int vector) {
+    const int stride = number / CSR_STRIDE, lane = number % CSR_STRIDE;
+    return (stride / vector * CSR_STRIDE + lane) * vector + stride % vector;
+}
 
 /* The field `segmented`: a warp walks through the nonzeros of neighbouring rows as one sequence. The words of
    its item are the first row; the number of the rows and, from CSR_SEGMENT_SHIFT on, of their nonzeros; the

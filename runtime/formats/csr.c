@@ -51,39 +51,6 @@ static void put_long_rows(dealing *d, int parts, bool pieces) {
     }
 }
 
-int csr_stream_shift(int64_t rows) {
-    int shift = 0;
-    while (rows << (shift + 1) <= CSR_WARP) shift++;
-    return shift;
-}
-
-/* So many rows want lanes for a power of two. No lane has more than twice `share` products. */
-int64_t csr_stream_end(const mc_csr_form *form, const mc_vsparse *a, int64_t first) {
-    const int64_t most = (int64_t)form->share * CSR_STRIDE;
-    int64_t row = first, longest = 0, total = 0;
-    for (; row < a->rows && row < first + CSR_STREAM_ROWS; row++) {
-        const int64_t length = length_of(a, row), rows = CSR_WARP >> csr_stream_shift(row - first + 1);
-        if (length > longest) longest = length;
-        total += length;
-        if (total > most || rows * longest > 2 * most) break;
-    }
-    return row;
-}
-
-static void put_stream(dealing *d) {
-    const mc_vsparse *a = d->a;
-    for (int64_t first = 0, end; first < a->rows; first = end) {
-        end = first + 1;
-        if (csr_is_long(d->form, length_of(a, first))) continue;
-        end = csr_stream_end(d->form, a, first);
-        const int64_t nonzeros = a->row_ptr[end] - a->row_ptr[first];
-        put_item(d, first,
-                 (end - first) | (int64_t)csr_stream_shift(end - first) << CSR_LANES_SHIFT |
-                     nonzeros << CSR_NONZEROS_SHIFT,
-                 a->row_ptr[first], 0);
-    }
-}
-
 int64_t csr_segment_end(const mc_csr_form *form, const mc_vsparse *a, int64_t first) {
     const int64_t most = a->row_ptr[first] + (int64_t)form->share * CSR_STRIDE;
     int64_t row = first;
@@ -120,7 +87,7 @@ static void deal(dealing *d) {
     put_long_rows(d, d->form->warps, true);
     d->pieces = d->count / d->form->warps;
     for (int parts = d->form->warps; parts >= 1; parts /= 2) put_long_rows(d, parts, false);
-    (d->form->segmented ? put_segments : d->form->stream ? put_stream : put_other_rows)(d);
+    (d->form->segmented ? put_segments : put_other_rows)(d);
     while (d->count % d->form->warps != 0) put_item(d, 0, 0, 0, 0);
     if (d->items != NULL) panels_mark_sharing(d->items, d->count, d->form->warps);
 }
@@ -144,13 +111,8 @@ static bool is_power(int number, int most) {
 }
 
 mc_status csr_check_form(const mc_csr_form *form, mc_diag *diag) {
-    if (form->stream &&
-        (form->lanes != CSR_WARP || form->groups != 1 || form->share < 1 || form->share > CSR_STREAM_SHARE))
-        return mc_fail(diag, MC_USAGE,
-                       "csr of streams has 32 lanes, one group and a share of 1 to %d, not %d, %d and %d",
-                       CSR_STREAM_SHARE, form->lanes, form->groups, form->share);
-    if (form->segmented && (form->stream || form->lanes != 1 || form->groups != 1 || form->share < 1 ||
-                            form->share > CSR_SEGMENT_SHARE))
+    if (form->segmented &&
+        (form->lanes != 1 || form->groups != 1 || form->share < 1 || form->share > CSR_SEGMENT_SHARE))
         return mc_fail(diag, MC_USAGE,
                        "csr of segments has one lane, one group and a share of 1 to %d, not %d, %d and %d",
                        CSR_SEGMENT_SHARE, form->lanes, form->groups, form->share);
@@ -218,9 +180,7 @@ bool csr_reads_as_it_comes(const mc_kernel *kernel) {
 }
 
 static mc_csr_form form_of(const mc_kernel *kernel, mc_type type) {
-    const bool stream = mc_kernel_field(kernel, "stream") != 0;
-    const int lanes = stream ? CSR_WARP : (int)mc_kernel_field(kernel, "lanes"),
-              warps = (int)mc_kernel_field(kernel, "warps");
+    const int lanes = (int)mc_kernel_field(kernel, "lanes"), warps = (int)mc_kernel_field(kernel, "warps");
     const bool segmented = mc_kernel_field(kernel, "segmented") != 0;
     const int tile_n = (int)mc_kernel_field(kernel, "tile_n"), bytes = (int)mc_type_bytes(type);
     const csr_lanes of = segmented ? csr_lanes_segmented(tile_n, bytes) : csr_lanes_of(tile_n, lanes, bytes);
@@ -229,7 +189,6 @@ static mc_csr_form form_of(const mc_kernel *kernel, mc_type type) {
                          .groups = of.groups,
                          .warps = warps,
                          .share = deals ? (int)mc_kernel_field(kernel, "share") : 0,
-                         .stream = stream,
                          .segmented = segmented};
 }
 
@@ -279,7 +238,7 @@ const packed_format format_csr = {.name = "csr",
                                   .floats = true,
                                   .type = "lhs",
                                   .cols = "k",
-                                  .form = "lhs tile_n lanes warps share deal stream segmented",
+                                  .form = "lhs tile_n lanes warps share deal segmented",
                                   .pack = pack,
                                   .pack_values = pack_values,
                                   .slots = slots_of};

@@ -21,17 +21,8 @@ static inline bool csr_is_long(const mc_csr_form *form, int64_t length) {
     return form->share > 0 && length > (int64_t)form->share * CSR_STRIDE;
 }
 panel_sharing csr_share(const mc_csr_form *form, int64_t length);
-/* With `stream`: the row behind those of the item that begins with row FIRST of A, which is not long. */
-int64_t csr_stream_end(const mc_csr_form *form, const mc_vsparse *a, int64_t first);
-/* The same with `segmented`. */
+/* With `segmented`: the row behind those of the item that begins with row FIRST of A, which is not long. */
 int64_t csr_segment_end(const mc_csr_form *form, const mc_vsparse *a, int64_t first);
-/* The logarithm of the lanes that each of ROWS rows of an item has, 1 to 32 rows. */
-int csr_stream_shift(int64_t rows);
-/* Where PART's of a row of LENGTH products begins, whose lanes have the logarithm SHIFT; that behind the last
-   is the end. */
-static inline int64_t csr_stream_cut(int64_t length, int64_t part, int shift) {
-    return length * part >> shift;
-}
 /* Where group GROUP's part of LENGTH nonzeros begins, which are a warp's; that of `groups` is the end. */
 static inline int64_t csr_group_cut(const mc_csr_form *form, int64_t length, int64_t group) {
     return length / form->groups * group + length % form->groups * group / form->groups;

@@ -128,9 +128,6 @@ typedef struct mc_csr_form {
     int groups; /* of a warp, each of which has a row: a power of two */
     int warps;  /* of a thread block: 1, 2, 4 or 8 */
     int share;  /* strides of 32 nonzeros that a group takes of a row, before others share it; 0: all */
-    /* a warp has neighbouring rows, whose nonzeros it reads side by side: of 32 lanes, one group, and a share
-       of 1 to 1023 */
-    bool stream;
     /* a warp walks through the nonzeros of neighbouring rows: of one lane, one group, and a share of 1 to
        8 */
     bool segmented;
@@ -140,19 +137,37 @@ typedef struct mc_csr_form {
                               the row, the first of the warp's nonzeros, the one behind the last, CSR_LONG
                               and how they are shared (gen/parts/csr_lanes.h, panels.h). Then at most
                               `groups` neighbouring rows that are not long: the first one, the one behind the
-                              last, 0, and whether others in the thread block share a row. With `stream`
-                              neighbouring rows: the first one, their number and more (csr_lanes.h), the
-                              first of their nonzeros, and the same. They are as many rows, up to 32, as
-                              together have at most share * 32 nonzeros, and times their longest one, when
-                              rounded up to a power of two, at most share * 64. With `segmented` as many
-                              rows, up to 32, as together have at most share * 32 nonzeros: the first one,
-                              their number and 256 times that of their nonzeros, the first of these, and
+                              last, 0, and whether others in the thread block share a row. With `segmented`
+                              as many rows, up to 32, as together have at most share * 32 nonzeros: the first
+                              one, their number and 256 times that of their nonzeros, the first of these, and
                               the same
      row_ptr  s32[m + 1]      the first nonzero of each row, then their number
      col_idx  s32[nonzeros]
      values   [nonzeros]      elements of A's type, as they are, and zeros up to a multiple of 32
    The matrix has vec = 1. MC_CANNOT for one of integers, and for 2^31 nonzeros or more. */
 MC_API mc_status mc_csr_pack(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag);
+
+/* csr-stream, for products by a vector without tensor cores: a warp of the grid has an item, share * 32 slots
+   for nonzeros of neighbouring rows, or for a part of a row that has more. */
+typedef struct mc_csr_stream {
+    int warps; /* of a thread block: 1, 2, 4 or 8 */
+    int share; /* strides of 32 slots of an item: 1 to 63 */
+} mc_csr_stream;
+/*   items    s32[items * 4]   in whole thread blocks: the row, or the first one; the number of rows, of which
+                               fillers have none; the most lanes of a row; and how the row is shared, as in
+                               panels, with CSR_LONG where it has several items. Such rows come first.
+                               (gen/parts/csr_lanes.h, panels.h)
+     parts    u16[items][32]   of each lane the end of its products in the item, and from bit 11 on how many
+                               lanes of the row follow
+     col_idx  s32[items][share * 32]
+                               of each slot; where there is no nonzero the column of the item's last one
+     values   [items][share * 32]
+                               elements of A's type, as they are; where there is no nonzero 0
+   Where an item's nonzero number i lies among its slots csr_stream_slot says (csr_lanes.h). The matrix has
+   vec = 1. MC_CANNOT for one of integers, for 2^31 slots or more, and for a row of more than 2048 * warps *
+   share * 32 nonzeros. */
+MC_API mc_status mc_csr_stream_pack(const mc_vsparse *a, const mc_csr_stream *form, mc_packed *packed,
+                                    mc_diag *diag);
 
 /* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be
    read from shared memory at once, and row blocks in an order that gives thread blocks equal work. Integers

@@ -63,16 +63,21 @@ mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, in
     return MC_OK;
 }
 
+static int32_t number_in(const mc_packed_array *array, int64_t i) {
+    if (array->type == MC_U16) return ((const uint16_t *)array->data)[i];
+    return ((const int32_t *)array->data)[i];
+}
+
+/* Arrays of s32 and of u16. */
 mc_status packed_check_same(const mc_packed *packed, const mc_packed *want, const char *what, mc_diag *diag) {
     for (size_t a = 0; a < want->array_count; a++) {
         const mc_packed_array *got, *array = &want->arrays[a];
-        mc_status status = packed_get(packed, array->name, MC_S32, array->count, &got, diag);
+        mc_status status = packed_get(packed, array->name, array->type, array->count, &got, diag);
         if (status != MC_OK) return status;
-        const int32_t *is = got->data, *must_be = array->data;
         for (int64_t i = 0; i < array->count; i++)
-            if (is[i] != must_be[i])
+            if (number_in(got, i) != number_in(array, i))
                 return mc_fail(diag, MC_FORMAT, "%s[%" PRId64 "] is %" PRId32 ", must be %" PRId32 " for %s",
-                               array->name, i, is[i], must_be[i], what);
+                               array->name, i, number_in(got, i), number_in(array, i), what);
     }
     return MC_OK;
 }

@@ -35,10 +35,12 @@ MC_API mc_status mc_reference_spmm_panels_ordered(const mc_vsparse *a, const mc_
                                                   const mc_panels *form, bool halves, mc_dense *sums,
                                                   mc_diag *diag);
 /* C = A B of f32, f16 or bf16 in the order of kernels that read A as CSR, which has vec = 1: by fused
-   multiply-adds, on any processor to the bit as the kernel's sums are. With `stream` products are rounded,
-   but for those of long rows. */
+   multiply-adds, on any processor to the bit as the kernel's sums are. */
 MC_API mc_status mc_reference_spmm_csr_ordered(const mc_vsparse *a, const mc_dense *b,
                                                const mc_csr_form *form, mc_dense *c, mc_diag *diag);
+/* The same in the order of kernels that read csr-stream, which round products before they add them. */
+MC_API mc_status mc_reference_spmm_stream_ordered(const mc_vsparse *a, const mc_dense *b,
+                                                  const mc_csr_stream *form, mc_dense *c, mc_diag *diag);
 /* The same in the order of the kernel of staging "hrpb", of tf32 (docs/unstructured.md); A has vec = 1. A row
    of B that is infinite or a NaN reaches all rows of a panel. WAVES as of mc_hrpb_split. */
 MC_API mc_status mc_reference_spmm_hrpb_ordered(const mc_vsparse *a, const mc_dense *b, const mc_hrpb *form,

@@ -26,7 +26,7 @@ for types in "s16 s16" "bf16 bf16" "tf32 tf32"; do # what fits all types, by row
     done
 done
 expect 0 'fields     op=spmm' plan --op spmm --lhs tf32 --rhs tf32 --vec 8 --out f32 m.smtx
-expect 0 'spmm_csr_f32.lua' plan --op spmm --lhs f32 --rhs f32 --vec 1 --out f32 m.smtx --n 1
+expect 0 'spmm_csr_f32' plan --op spmm --lhs f32 --rhs f32 --vec 1 --out f32 m.smtx --n 1
 expect 2 'there is no mma for "f32" here' plan --op spmm --lhs f32 --rhs f32 --vec 8 --out f32 m.smtx
 expect 0 'sddmm_csr_f32.lua' plan --op sddmm --lhs f32 --rhs f32 --vec 1 --out f32 m.smtx --k 64
 expect 2 'there is no mma for "f32" here' plan --op sddmm --lhs f32 --rhs f32 --vec 8 --out f32 m.smtx --k 64

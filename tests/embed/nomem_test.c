@@ -177,7 +177,7 @@ static const struct phase {
     const char *name;
     mc_status (*run)(bench *b);
     mc_cache_mode cache;
-    int most; /* failures tried: the first ones, and then others in steps that grow */
+    int most; /* failures tried: the first ones, and then others in steps that grow; of a part fewer */
 } phases[] = {
     {"context", do_context, MC_CACHE_OFF, 20},
     {"matrix", do_matrix, MC_CACHE_OFF, 60},
@@ -234,11 +234,13 @@ static void run_well(const struct phase *phase, bench *b) {
 }
 
 static void run_phase(const struct phase *phase, bool stays) {
+    enum { LEAST = 3 };
+    const int part = phase->most / check_part().step, most = part > LEAST ? part : LEAST;
     bench b;
     int reported = 0, runs = 0;
     long n = 0, last = 0;
     if (make_bench(phase, &b)) {
-        for (bool failed = true; failed; n += runs < phase->most ? 1 : 1 + n / phase->most) {
+        for (bool failed = true; failed; n += runs < most ? 1 : 1 + n / most) {
             failed = run_once(phase, &b, n, stays, &reported);
             last = n;
             runs++;

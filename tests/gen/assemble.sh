@@ -2,7 +2,7 @@
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | pack_panels | compress24 | slide24 | panels | csr | sampled_csr], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | pack_panels | compress24 | slide24 | panels | csr | sampled_csr | sampled_panels], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -768,6 +768,26 @@ sampled_csr_list() {
             for type in f16 bf16; do # whose loads have more elements
                 echo "$arch $((i % 30)) $i$type --set lhs=$type --set rhs=$type"
                 [ $((turn % 4)) != 0 ] || echo "$arch 0 $i$type.more --set lhs=$type --set rhs=$type ${more[turn / 4 % 6]}"
+            done
+        done
+    done
+}
+
+# Of the SDDMM's in panels likewise.
+sampled_panels_list() {
+    local arch i step turn=0 type more=("--set k=128 --set lda=128 --set ldb=128" "--set k=32 --set lda=40 --set ldb=32 --set ahead=4 --set tile_k=64"
+        "--set align=1 --set k=100" "--set k=500 --set lda=512 --set ldb=512 --set panel=8" "--set k=7 --set share=16" "--set batch=true")
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        [[ $arch = sm_8* ]] || echo "$arch 0 overlap --set overlap=on --set scale=row --set mask=values"
+        [[ $arch = sm_90 || $arch = sm_120 ]] && step=2 || step=11
+        for ((i = turn % step; i < count; i += step)); do
+            turn=$((turn + 1))
+            echo "$arch $i plain"
+            echo "$arch $i sampled $(sampled $turn "$arch")"
+            echo "$arch 0 more$i ${more[turn % 6]} $(sampled $((turn / 2)) "$arch")"
+            for type in bf16 tf32 e4m3 e5m2; do # whose operands have more registers
+                [ $((turn % 2)) != 0 ] || echo "$arch $((i % 9)) $i$type --set lhs=$type --set rhs=$type --set tile_k=64 --set panel=8"
+                [ $((turn % 4)) != 0 ] || echo "$arch 0 $i$type.more --set lhs=$type --set rhs=$type --set panel=8 --set tile_k=64 ${more[turn / 4 % 6]}"
             done
         done
     done

@@ -77,7 +77,9 @@ static bool is_gathered(const char *ptx, const ptxsim_line *l) {
            line_has(ptx, l->line, "[%column_");
 }
 
-/* ENDS_ANYWHERE: C's vectors are stored one after another, and begin and end inside sectors. */
+/* ENDS_ANYWHERE: C's vectors are stored one after another, and begin and end inside sectors. In panels a store
+   has such a run of each of four rows. */
+enum { PANEL_ROWS = 4 };
 static void check_lines(const char *name, const char *ptx, const ptxsim *sim, bool random,
                         bool ends_anywhere) {
     uint64_t gathered = 0, ideal = 0, sectors = 0;
@@ -88,12 +90,15 @@ static void check_lines(const char *name, const char *ptx, const ptxsim *sim, bo
             ideal += l->shared_ideal;
             continue;
         }
-        if (line_has(ptx, l->line, "[%sampled")) continue; /* the mask's columns: any banks */
+        if (line_has(ptx, l->line, "[%sampled")) continue;   /* the mask's columns: any banks */
+        if (line_has(ptx, l->line, "[%summed_at")) continue; /* rows' products, which begin anywhere */
         CHECK(l->shared_wavefronts == l->shared_ideal, "%s, line %d: bank conflicts", name, l->line);
         if (!l->global_requests || !is_b_or_c(ptx, l)) continue;
         sectors += l->global_sectors;
-        if (strstr(ptx, "[%column_at")) continue; /* a store's vectors are no neighbours there */
-        uint64_t cut = ends_anywhere && line_has(ptx, l->line, "st.global") ? l->global_requests : 0;
+        /* a store's vectors are no neighbours there; a tile has one column */
+        if (strstr(ptx, "[%column_at") || strstr(ptx, "[%summed_at")) continue;
+        const uint64_t runs = line_has(ptx, l->line, "[%row_c_at") ? PANEL_ROWS : 1;
+        uint64_t cut = ends_anywhere && line_has(ptx, l->line, "st.global") ? runs * l->global_requests : 0;
         CHECK(l->global_sectors * SECTOR <= l->global_bytes + cut * SECTOR,
               "%s, line %d: sectors that are not full", name, l->line);
     }

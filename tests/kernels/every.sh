@@ -38,7 +38,7 @@ spmm_list() { # SPEC
 
 # Of V and the order of C each pair, with shapes and layouts of B in turn.
 sddmm_list() { # SPEC
-    if grep -q '^method *= *"csr"' "$1"; then # which has vec = 1, order = bcrs and columns of B
+    if grep -qE '^method *= *"(csr|panels)"' "$1"; then # which have vec = 1, order = bcrs and columns of B
         for shapes in open fixed unaligned; do echo "sweep_test $1 judged $shapes"; done
         for shapes in open fixed; do echo "sweep_test $1 outputs $shapes"; done
         echo "sweep_test $1 variants"

@@ -20,7 +20,8 @@ typedef enum demand {
     NARROW_RIGHT, /* B has 4 bits */
     PANELS,       /* which the others have not */
     BRICKS,       /* of HRPB, likewise */
-    ROWS          /* of CSR, likewise */
+    ROWS,         /* of CSR, likewise */
+    ITEMS         /* of csr-stream */
 } demand;
 
 static const struct choice {
@@ -36,6 +37,7 @@ static const struct choice {
     {BRICKS, {{"waves", "1"}}, 1},
     {ROWS, {{"deal", "false"}, {"share", "2"}}, 2},
     {ROWS, {{"lhs", "f16"}, {"rhs", "f16"}}, 2},
+    {ITEMS, {{"lhs", "f16"}, {"rhs", "f16"}, {"share", "2"}}, 3},
     {PANELS, {{"values", "slots"}}, 1},
     {PANELS, {{"values", "nonzeros"}, {"panel", "16"}}, 2},
     {PANELS, {{"values", "slots"}, {"reorder", "similarity"}}, 2},
@@ -256,6 +258,8 @@ static bool meets(const mc_kernel *kernel, demand wanted, mc_diag *diag) {
     bool wide = mc_type_min(lhs) < 0 && mc_type_bits(lhs) > 8;
     bool narrow = mc_type_bits(rhs) == 4 && !ring; /* a 4-bit mma can take it */
     if (has_bricks(kernel) || wanted == BRICKS) return has_bricks(kernel) && wanted == BRICKS;
+    const bool has_items = strcmp(mc_kernel_contract(kernel)->format, "csr-stream") == 0;
+    if (has_items || wanted == ITEMS) return has_items && wanted == ITEMS;
     if (has_rows(kernel) || wanted == ROWS) return has_rows(kernel) && wanted == ROWS;
     if (has_panels(kernel) || wanted == PANELS) return has_panels(kernel) && wanted == PANELS;
     return wanted == ANY_TYPES || (wanted == WIDE_SIGNED ? wide : narrow);

@@ -19,13 +19,14 @@ static mc_status pack_panels(const mc_vsparse *a, mc_packed *packed, mc_diag *di
     return mc_panels_pack(a, &form, packed, diag);
 }
 
-static mc_status pack_pairs(const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
-    static const char text[] =
-        "op = 'sddmm' lhs = 'f32' rhs = 'f32' out = 'f32' vec = 1 method = 'csr' tile_k = 64";
+static mc_status pack_sampled(const char *settings, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
+    char text[160];
+    const int length =
+        snprintf(text, sizeof text, "op = 'sddmm' out = 'f32' vec = 1 tile_k = 64 %s", settings);
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
     *packed = (mc_packed){0};
-    mc_status status = mc_spec_read_text("test", text, sizeof text - 1, NULL, 0, &spec, diag);
+    mc_status status = mc_spec_read_text("test", text, (size_t)length, NULL, 0, &spec, diag);
     if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, diag);
     if (status == MC_OK) status = mc_pack(kernel, a, packed, diag);
     mc_kernel_destroy(kernel);
@@ -33,16 +34,26 @@ static mc_status pack_pairs(const mc_vsparse *a, mc_packed *packed, mc_diag *dia
     return status;
 }
 
+static mc_status pack_pairs(const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
+    return pack_sampled("lhs = 'f32' rhs = 'f32' method = 'csr'", a, packed, diag);
+}
+static mc_status pack_sampled_panels(const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
+    return pack_sampled("lhs = 'f16' rhs = 'f16' method = 'panels'", a, packed, diag);
+}
+
 static void test_packers(mc_diag *diag) {
     static const struct {
         mc_status (*pack)(const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
         bool rows; /* too many, else nonzeros */
         const char *want;
-    } cases[] = {{pack_csr, false, "2^31 nonzeros or more, which csr counts in s32"},
-                 {pack_csr, true, "2^31 rows or more, which csr counts in s32"},
-                 {pack_panels, false, "2147483648 nonzeros, panels take fewer than 2^31"},
-                 {pack_pairs, false, "2^31 - 2^16 nonzeros or more, which sampled-pairs counts in s32"},
-                 {pack_pairs, true, "2^31 rows or more, which sampled-pairs counts in s32"}};
+    } cases[] = {
+        {pack_csr, false, "2^31 nonzeros or more, which csr counts in s32"},
+        {pack_csr, true, "2^31 rows or more, which csr counts in s32"},
+        {pack_panels, false, "2147483648 nonzeros, panels take fewer than 2^31"},
+        {pack_pairs, false, "2^31 - 2^16 nonzeros or more, which sampled-pairs counts in s32"},
+        {pack_pairs, true, "2^31 rows or more, which sampled-pairs counts in s32"},
+        {pack_sampled_panels, false, "2^31 - 32 nonzeros or more, which sampled-panels counts in s32"},
+        {pack_sampled_panels, true, "2^31 - 16 rows or more, which sampled-panels counts in s32"}};
     static int64_t row_ptr[] = {0, 1};
     static int32_t col_idx[] = {0};
     static float value[] = {1};

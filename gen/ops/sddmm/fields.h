@@ -42,6 +42,7 @@ enum {
     F_TURN,
 #define FIELD(name, ...) name,
 #include "ops/sddmm/csr/fields.def"
+#include "ops/sddmm/panels/fields.def"
 #undef FIELD
     SDDMM_FIELDS
 };

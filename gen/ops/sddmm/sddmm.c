@@ -27,6 +27,7 @@ static const mc_field fields[] = {
 #include "ops/sddmm/window/fields.def"
 #define FIELD(name, ...) [name] = {__VA_ARGS__},
 #include "ops/sddmm/csr/fields.def"
+#include "ops/sddmm/panels/fields.def"
 };
 /* clang-format on */
 SCHEMA_FITS(fields, SDDMM_FIELDS - 1);

@@ -13,5 +13,6 @@ double sddmm_gather_estimate(const void *plan, const mc_gpu *gpu, const mc_probl
 double sddmm_window_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
 double sddmm_dense_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
 double sddmm_csr_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
+double sddmm_panels_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
 
 #endif

@@ -2,13 +2,9 @@
  *
  * A lane adds up its nonzeros one after another, from +0 on, by fused multiply-adds. Lanes that share a row
  * add up in a tree. Of a long row each group of lanes of all warps that share it has a part, a row of its own
- * so to speak; groups of a warp add up in a tree, and warps and thread blocks one after another.
- *
- * With `stream` lanes that share a row have neighbouring products of it, each rounded before it is added; how
- * many lanes hangs on how many rows the item has. */
+ * so to speak; groups of a warp add up in a tree, and warps and thread blocks one after another. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/memory.h"
 #include "base/real.h"
 #include "formats/csr.h"
@@ -22,7 +18,6 @@ typedef struct csr_product {
     const mc_csr_form *form;
     int64_t column; /* of B and C */
     float *warps;   /* sums of all warps that share the row at hand */
-    uint8_t *shift; /* with `stream`: of each row the logarithm of its lanes */
 } csr_product;
 
 static float element(mc_type type, int64_t bits) { return real_from_bits(type, (uint32_t)bits); }
@@ -44,20 +39,6 @@ static float add_group(const csr_product *p, int64_t first, int64_t last) {
                            element(p->b->type, mc_dense_get(p->b, p->a->col_idx[i], p->column)), lane[l]);
     }
     return add_tree(lane, lanes);
-}
-
-/* The lanes' products of such a row. */
-static float add_stream(const csr_product *p, int64_t first, int64_t last, int shift) {
-    float lane[CSR_WARP] = {0};
-    for (int l = 0; l < 1 << shift; l++) {
-        const int64_t end = first + csr_stream_cut(last - first, l + 1, shift);
-        for (int64_t i = first + csr_stream_cut(last - first, l, shift); i < end; i++) {
-            const float product = element(p->a->type, mc_vsparse_value(p->a, i, 0)) *
-                                  element(p->b->type, mc_dense_get(p->b, p->a->col_idx[i], p->column));
-            lane[l] += product;
-        }
-    }
-    return add_tree(lane, 1 << shift);
 }
 
 /* What a warp makes of the nonzeros from FIRST to LAST of a long row. */
@@ -91,7 +72,7 @@ static float add_long(csr_product *p, int64_t first, int64_t length) {
 static float add_row(csr_product *p, int64_t row) {
     const int64_t first = p->a->row_ptr[row], last = p->a->row_ptr[row + 1];
     if (csr_is_long(p->form, last - first)) return add_long(p, first, last - first);
-    return p->form->stream ? add_stream(p, first, last, p->shift[row]) : add_group(p, first, last);
+    return add_group(p, first, last);
 }
 
 static mc_status check(const mc_vsparse *a, const mc_dense *b, mc_diag *diag) {
@@ -112,19 +93,7 @@ static mc_status make_room(csr_product *p, mc_diag *diag) {
         if (s.pieces * s.parts > most) most = s.pieces * s.parts;
     }
     p->warps = mcrt_array(most, sizeof *p->warps);
-    p->shift = p->form->stream ? mcrt_array(p->a->rows, sizeof *p->shift) : NULL;
-    if (p->warps == NULL) return mcrt_no_memory(diag, most, "warps of a row");
-    return p->form->stream && p->shift == NULL ? mcrt_no_memory(diag, p->a->rows, "rows") : MC_OK;
-}
-
-/* Which rows share an item, and so how many lanes each has. */
-static void find_lanes(csr_product *p) {
-    for (int64_t first = 0, end; p->form->stream && first < p->a->rows; first = end) {
-        end = first + 1;
-        if (csr_is_long(p->form, p->a->row_ptr[end] - p->a->row_ptr[first])) continue;
-        end = csr_stream_end(p->form, p->a, first);
-        memset(p->shift + first, csr_stream_shift(end - first), (size_t)(end - first));
-    }
+    return p->warps != NULL ? MC_OK : mcrt_no_memory(diag, most, "warps of a row");
 }
 
 mc_status mc_reference_spmm_csr_ordered(const mc_vsparse *a, const mc_dense *b, const mc_csr_form *form,
@@ -135,13 +104,11 @@ mc_status mc_reference_spmm_csr_ordered(const mc_vsparse *a, const mc_dense *b, 
     if (status == MC_OK) status = check(a, b, diag);
     if (status == MC_OK) status = make_room(&p, diag);
     if (status == MC_OK) status = mc_dense_create(MC_F32, a->rows, b->cols, b->cols, c, diag);
-    if (status == MC_OK) find_lanes(&p);
     for (int64_t i = 0; status == MC_OK && i < a->rows * b->cols; i++) {
         p.column = i % b->cols;
         const float sum = add_row(&p, i / b->cols);
         mc_dense_set(c, i / b->cols, p.column, isnan(sum) ? NAN_OF_GPU : real_to_bits(MC_F32, sum));
     }
     free(p.warps);
-    free(p.shift);
     return status;
 }

@@ -15,7 +15,7 @@
  * (segmented.c).
  *
  * With `stream` all lanes share the nonzeros of all rows of an item, up to 32 rows. Their products go through
- * shared memory, from which lanes add up rows (stream.c). A long row has all lanes. */
+ * shared memory, from which lanes add up rows (stream.c). A is then in the format csr-stream. */
 #ifndef MC_SPMM_CSR_H
 #define MC_SPMM_CSR_H
 

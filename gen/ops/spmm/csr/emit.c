@@ -1,8 +1,9 @@
 /* The csr kernel's instructions, from its plan.
  *
  *   rows.c (this group's row) -> [wide path] -> [edge path]
- *   a path: [segmented.c] ->
- *     loop.c (the row's sums), or stream.c (those of several rows) -> join.c (of long rows) -> store */
+ *   a path: [segmented.c] -> loop.c (the row's sums) -> join.c (of long rows) -> store
+ *
+ * The kernel with `stream` is in stream.c. */
 #include "ops/spmm/csr/emit.h"
 #include "parts/fragment.h"
 #include <stdio.h>
@@ -52,12 +53,12 @@ out_writer spmm_csr_declare_writer(const csr_emitter *e, const csr_path *path, m
 
 /* Of the lanes that share a row the first part stores. */
 static mc_reg find_stores(const csr_emitter *e) {
+    if (e->plan->stream) return e->stores;
     if (e->plan->lanes == 1) return e->in_rows;
-    if (e->plan->stream) return e->stream.stores;
     return setp_lt_and(e->b, "stores", e->part, I(1), e->in_rows);
 }
 
-static void emit_store(csr_emitter *e, const csr_path *path, mc_reg lane_col) {
+void spmm_csr_emit_store(csr_emitter *e, const csr_path *path, mc_reg lane_col) {
     mc_builder *b = e->b;
     const out_kind *output = &e->plan->base.output;
     heading(b, "Store: this lane's columns of the row");
@@ -87,10 +88,9 @@ static void emit_path(csr_emitter *e, const csr_path *path) {
     mc_label end = label(b, "END");
     mc_reg lane_col = mad_s32(b, "lane_col", e->column, I(path->load), e->at.tile_col);
     if (e->plan->segmented) spmm_csr_emit_segments(e, path, lane_col);
-    if (e->plan->stream) spmm_csr_emit_stream(e, path, lane_col);
-    else spmm_csr_emit_loop(e, path, lane_col);
+    spmm_csr_emit_loop(e, path, lane_col);
     if (e->plan->deal) spmm_csr_emit_join(e, path, end);
-    emit_store(e, path, lane_col);
+    spmm_csr_emit_store(e, path, lane_col);
     if (e->plan->deal) set_label(b, end);
     EMIT_RET(b);
 }
@@ -121,27 +121,19 @@ static void emit_kernel(csr_emitter *e) {
 
 /* One more warp in flight hides more latency than the registers that ptxas would like to have. Where a lane
    has many sums it spills without some more. */
-enum {
-    FEW_SUMS = 8,
-    MANY_IN_FLIGHT = 32,
-    SPARE_OF_FEW = -8,
-    SPARE_OF_MANY = 8,
-    SPARE_OF_STREAM = -24,
-    SPARE_OF_SEGMENTED = -24
-};
+enum { FEW_SUMS = 8, MANY_IN_FLIGHT = 32, SPARE_OF_FEW = -8, SPARE_OF_MANY = 8, SPARE_OF_SEGMENTED = -24 };
 
 void spmm_csr_emit(const void *data, mc_builder *b) {
     const csr_plan *plan = data;
     csr_emitter e = {.plan = plan, .b = b, .at = {.plan = &plan->base, .b = b}};
-    if (plan->segmented && csr_sums(plan) * plan->ahead < MANY_IN_FLIGHT) b->spare += SPARE_OF_SEGMENTED;
-    else
-        b->spare += plan->stream && plan->ahead > 1 ? SPARE_OF_STREAM
-                    : csr_sums(plan) <= FEW_SUMS    ? SPARE_OF_FEW
-                                                    : SPARE_OF_MANY;
     if (csr_partial_bytes(plan)) shared_array(b, "partial", (unsigned)csr_partial_bytes(plan), 16);
+    if (plan->stream) {
+        spmm_csr_emit_stream(&e);
+        return;
+    }
     if (plan->segmented)
         shared_array(b, CSR_SEGMENTS, (unsigned)(plan->base.warps * csr_segment_bytes(plan)), 16);
-    if (plan->stream)
-        shared_array(b, CSR_PRODUCTS, (unsigned)(plan->base.warps * csr_product_bytes(plan)), 16);
+    if (plan->segmented && csr_sums(plan) * plan->ahead < MANY_IN_FLIGHT) b->spare += SPARE_OF_SEGMENTED;
+    else b->spare += csr_sums(plan) <= FEW_SUMS ? SPARE_OF_FEW : SPARE_OF_MANY;
     emit_kernel(&e);
 }

@@ -7,15 +7,6 @@
 
 enum { CSR_MOST_SUMS = 16, CSR_MOST_AHEAD = 8 };
 
-#define CSR_PRODUCTS "products" /* the shared array of all warps */
-
-/* The rows of an item whose nonzeros a warp reads side by side. */
-typedef struct csr_stream {
-    mc_reg shift, part;       /* the logarithm of the lanes that share a row; which of these this lane is */
-    mc_reg row_first, length; /* this lane's row: its first nonzero, and their number */
-    mc_reg stores;            /* whether this lane stores the row, which may be a long one */
-} csr_stream;
-
 typedef struct csr_emitter {
     const csr_plan *plan;
     mc_builder *b;
@@ -26,7 +17,7 @@ typedef struct csr_emitter {
     mc_reg row, first, last; /* the row of C; the first of this group's nonzeros, and the one behind them */
     mc_reg in_rows;          /* whether there is such a row */
     mc_reg col_idx, values;
-    csr_stream stream;
+    mc_reg stores; /* with `stream`: whether this lane stores the row */
     out_residual residual;
     mc_reg sum[CSR_MOST_SUMS]; /* of a path */
     mc_reg scratch[2];         /* values of 16 bits, made f32: of A and of B */
@@ -37,14 +28,6 @@ void spmm_csr_emit_rows(csr_emitter *e);
 /* loop.c. Sums of PATH's columns of the tile, of which LANE_COL is this lane's first one: the lanes that
    share a row have all of them. */
 void spmm_csr_emit_loop(csr_emitter *e, const csr_path *path, mc_reg lane_col);
-/* The same loop over all of an item's nonzeros, whose products it leaves in shared memory, this lane's first
-   one at AT, which it changes. */
-void spmm_csr_emit_products(csr_emitter *e, const csr_path *path, mc_reg lane_col, mc_reg at);
-/* stream.c. Declares what follows. From the first three WORDS of an item that has no long row: this lane's
-   row, and the nonzeros of all rows. And the sums of such an item, or of a long row. */
-void spmm_csr_declare_stream(csr_emitter *e);
-void spmm_csr_find_stream(csr_emitter *e, const mc_reg *words);
-void spmm_csr_emit_stream(csr_emitter *e, const csr_path *path, mc_reg lane_col);
 /* segmented.c. PATH's columns of all rows of an item that has no long row: sums and stores. A warp that has a
    long row goes on behind them. */
 void spmm_csr_emit_segments(csr_emitter *e, const csr_path *path, mc_reg lane_col);
@@ -60,6 +43,10 @@ void spmm_csr_add_lanes(csr_emitter *e, int count, int apart, const char *scratc
 /* join.c. Where the warp has a long row, its groups' sums become sums of the row, and those of all that share
    it; who does not finish it goes to END. */
 void spmm_csr_emit_join(csr_emitter *e, const csr_path *path, mc_label end);
+/* emit.c. Stores PATH's columns of the row, of which LANE_COL is this lane's first one. */
+void spmm_csr_emit_store(csr_emitter *e, const csr_path *path, mc_reg lane_col);
+/* stream.c. The kernel with `stream`. */
+void spmm_csr_emit_stream(csr_emitter *e);
 
 #define CSR_SEGMENTS "nonzeros" /* the shared array of all warps, with `segmented` */
 

@@ -14,7 +14,6 @@ typedef struct csr_loop {
     csr_emitter *e;
     const csr_path *path;
     int words;                 /* registers of a load of B */
-    mc_reg product_at;         /* where its product goes; none: products are added up */
     mc_reg left;               /* nonzeros from the next one of this lane on */
     mc_reg index_at, value_at; /* where its column and its value are */
     mc_reg has[CSR_MOST_AHEAD], index[CSR_MOST_AHEAD], value[CSR_MOST_AHEAD], row_at[CSR_MOST_AHEAD];
@@ -64,12 +63,12 @@ static void declare(csr_loop *l, mc_reg lane_col) {
     b32_array(b, "value", plan->ahead, l->value);
     b64_array(b, "row_at", plan->ahead, l->row_at);
     b32_array(b, "b_word", plan->ahead * l->path->runs * l->words, l->word);
-    if (!l->product_at.id) b32_array(b, "sum", csr_sums(plan), e->sum);
+    b32_array(b, "sum", csr_sums(plan), e->sum);
     if (plan->base.math.b_bits < 32) e->scratch[0] = b32(b, "a_real"), e->scratch[1] = b32(b, "b_real");
     for (int i = 0; i < plan->ahead; i++) EMIT(b, mov_b32, l->index[i], I(0));
     for (int i = 0; i < plan->ahead; i++) EMIT(b, mov_b32, l->value[i], I(0));
     for (int i = 0; i < plan->ahead * l->path->runs * l->words; i++) EMIT(b, mov_b32, l->word[i], I(0));
-    for (int i = 0; !l->product_at.id && i < csr_sums(plan); i++) EMIT(b, mov_b32, e->sum[i], I(0));
+    for (int i = 0; i < csr_sums(plan); i++) EMIT(b, mov_b32, e->sum[i], I(0));
 }
 
 /* -- Loads -------------------------------------------------------------------------------------------- */
@@ -129,16 +128,6 @@ static void multiply_nonzero(const csr_loop *l, int i) {
         }
 }
 
-/* Of the only column of the tile. */
-static void keep_product(const csr_loop *l, int i) {
-    csr_emitter *e = l->e;
-    const char *type = e->plan->base.math.lhs;
-    mc_reg value = fused_element(e->b, type, l->value[i], false, e->scratch[0]);
-    mc_reg product = fused_element(e->b, type, words_of(l, i, 0)[0], false, e->scratch[1]);
-    EMIT(e->b, mul_f32, product, value, product);
-    EMIT_IF(e->b, l->has[i], sts_b32, AT(l->product_at, i * CSR_STREAM_PITCH * WORD), product);
-}
-
 static void advance(const csr_loop *l) {
     mc_builder *b = l->e->b;
     int step = l->e->plan->ahead;
@@ -179,18 +168,11 @@ static void emit_loop(csr_loop l, mc_reg lane_col) {
     note(b, "the next columns are under way while these are multiplied");
     find_next(&l, more);
     load_indices(&l, more);
-    for (int i = 0; i < plan->ahead; i++) (l.product_at.id ? keep_product : multiply_nonzero)(&l, i);
-    if (l.product_at.id)
-        EMIT(b, add_s32, l.product_at, l.product_at, I(plan->ahead * CSR_STREAM_PITCH * WORD));
+    for (int i = 0; i < plan->ahead; i++) multiply_nonzero(&l, i);
     find_next(&l, l.has);
     load_values(&l, l.has);
     EMIT(b, bra, TO(next));
     set_label(b, done);
-}
-
-void spmm_csr_emit_products(csr_emitter *e, const csr_path *path, mc_reg lane_col, mc_reg at) {
-    heading(e->b, "%d nonzeros at a time, whatever rows they are of", e->plan->ahead * e->plan->lanes);
-    emit_loop((csr_loop){.e = e, .path = path, .product_at = at}, lane_col);
 }
 
 void spmm_csr_emit_loop(csr_emitter *e, const csr_path *path, mc_reg lane_col) {

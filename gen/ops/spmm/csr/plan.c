@@ -89,7 +89,8 @@ static void check_stream(const int64_t *point, const csr_plan *plan, mc_complain
         complain(complaints, F_STREAM, "is for products by a vector: tile_n = 1, not %d", plan->base.tile_n);
     if (!plan->deal) complain(complaints, F_STREAM, "wants the list of rows: deal = true");
     if (point[F_LANES] != 1)
-        complain(complaints, F_LANES, "stream = true has lanes for a row by the list: leave it out");
+        complain(complaints, F_LANES,
+                 "stream = true has as many lanes for a row as packing gives it: leave it out");
 }
 
 /* What `segmented` has against other fields. */

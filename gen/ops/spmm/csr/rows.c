@@ -5,8 +5,8 @@
 
 /* Words of an item (formats/csr.c): of rows of their own the first one and the one behind the last; of a long
    row its number, the first of the nonzeros that the warp takes of it, the one behind the last, and how it is
-   shared. With `stream` rows of their own are as in stream.c,
-   with `segmented` as in segmented.c, which takes the words from where a long row has them. */
+   shared. With `segmented` rows of their own are as in segmented.c, which takes the words from where a long row
+   has them. */
 static const char *const words[] = {"item_row", "item_from", "item_to", "sharing"};
 
 static void emit_place(csr_emitter *e) {
@@ -60,7 +60,6 @@ static void find_long(csr_emitter *e, const mc_reg *word) {
     EMIT(b, mov_b32, e->row, word[0]);
     EMIT(b, setp_lt, e->in_rows, e->at.place.lane,
          I(e->plan->groups > 1 ? csr_group_lanes(e->plan) : MC_WARP));
-    if (e->plan->stream) EMIT(b, setp_eq, e->stream.stores, e->at.place.lane, I(0));
     find_part(e, word[1], word[2]);
 }
 
@@ -75,7 +74,6 @@ static void find_dealt(csr_emitter *e) {
     for (int i = 0; i < PANEL_ITEM_WORDS; i++) word[i] = b32(b, words[i]);
     EMIT(b, ldr_v4, V4(word), AT(at, 0));
     e->sharing = word[3];
-    if (e->plan->stream) spmm_csr_declare_stream(e);
     e->is_long = setp_lt(b, "is_long", e->sharing, I(0));
     if (e->plan->segmented) {
         find_long(e, word);
@@ -83,12 +81,9 @@ static void find_dealt(csr_emitter *e) {
     }
     mc_label is_long = label(b, "LONG_ROW"), found = label(b, "ROW_FOUND");
     EMIT_IF(b, e->is_long, bra_uni, TO(is_long));
-    if (e->plan->stream) spmm_csr_find_stream(e, word);
-    else {
-        EMIT(b, add_s32, e->row, word[0], e->group);
-        EMIT(b, setp_lt, e->in_rows, e->row, word[1]);
-        find_own(e);
-    }
+    EMIT(b, add_s32, e->row, word[0], e->group);
+    EMIT(b, setp_lt, e->in_rows, e->row, word[1]);
+    find_own(e);
     EMIT(b, bra_uni, TO(found));
     set_label(b, is_long);
     note(b, "each of the %d groups has an equal part of it", e->plan->groups);

@@ -10,25 +10,34 @@ static void add_rows(const csr_plan *plan, mc_contract *c) {
         "a "
         "long row, the first of the nonzeros that it takes of that, the one behind the last, and how the row "
         "is shared",
-        "an item a warp, those of long rows first: the first of its rows, how many rows, lanes for a row and "
-        "nonzeros, the first of these, 0; or a long row, the first of the nonzeros that it takes of that, "
-        "the "
-        "one behind the last, and how the row is shared",
         "an item a warp, those of long rows first: the first of its rows, how many rows and nonzeros, the "
         "first of these, 0; or a long row, the first of the nonzeros that it takes of that, the one behind "
         "the last, and how the row is shared"};
-    if (plan->deal)
-        add_array(c, 16,
-                  (mc_array){"items", "s32", "item_count * 4", items[plan->segmented ? 2 : plan->stream]});
+    if (plan->deal) add_array(c, 16, (mc_array){"items", "s32", "item_count * 4", items[plan->segmented]});
     add_array(c, 4, (mc_array){"row_ptr", "s32", "m + 1", "first nonzero of each row, then their number"});
     add_array(c, 4, (mc_array){"col_idx", "s32", "nonzeros", "column of each nonzero"});
     add_array(c, bytes, (mc_array){"values", plan->base.math.value_type, "nonzeros", "row by row"});
 }
 
+/* Nonzeros side by side. */
+static void add_items(const csr_plan *plan, mc_contract *c) {
+    static const mc_array arrays[] = {
+        {"items", "s32", "item_count * 4",
+         "an item a warp, those of long rows first: the first row, how many rows, the most lanes of a row, "
+         "and how a long row is shared"},
+        {"parts", "u16", "item_count * 32",
+         "of each lane the end of its products in the item, and how many lanes of the row follow it"},
+        {"col_idx", "s32", "item_count * share * 32", "column of each slot"}};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) add_array(c, 16, arrays[i]);
+    add_array(c, 16,
+              (mc_array){"values", plan->base.math.value_type, "item_count * share * 32",
+                         "of each slot, 0 where there is no nonzero"});
+}
+
 static void make_contract(const void *data, mc_contract *c) {
     const csr_plan *plan = data;
-    c->format = "csr";
-    add_rows(plan, c);
+    c->format = plan->stream ? "csr-stream" : "csr";
+    (plan->stream ? add_items : add_rows)(plan, c);
     spmm_add_b(&plan->base, c);
     spmm_contract(&plan->base, false, true, c);
     c->shared_static = plan->base.shared_bytes;

@@ -1,0 +1,275 @@
+/* csr-stream: what SpMM kernels read that have a warp take the nonzeros of neighbouring rows side by side. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/memory.h"
+#include "formats/csr_stream.h"
+#include "formats/format.h"
+
+extern const packed_format format_csr_stream;
+
+enum { MOST_WARPS = 8 };
+
+/* -- Who takes what ----------------------------------------------------------------------------------- */
+
+static int64_t length_of(const mc_vsparse *a, int64_t row) { return a->row_ptr[row + 1] - a->row_ptr[row]; }
+
+panel_sharing csr_stream_share(const mc_csr_stream *form, int64_t length) {
+    const int64_t slots = csr_stream_slots(form), block = slots * form->warps;
+    if (length > block) return (panel_sharing){(length + block - 1) / block, form->warps};
+    panel_sharing s = {1, 1};
+    while (s.parts * slots < length) s.parts *= 2;
+    return s;
+}
+
+static bool is_long(const mc_csr_stream *form, int64_t length) { return length > csr_stream_slots(form); }
+
+/* No lane has more than twice `share` products, so that a warp does not wait long for one. */
+int64_t csr_stream_end(const mc_csr_stream *form, const mc_vsparse *a, int64_t first) {
+    int64_t row = first, total = 0, lanes = 0;
+    for (; row < a->rows; row++) {
+        total += length_of(a, row);
+        lanes += csr_stream_lanes(length_of(a, row), 2 * form->share);
+        if (total > csr_stream_slots(form) || lanes > CSR_WARP) break;
+    }
+    return row;
+}
+
+int64_t csr_stream_most(const mc_vsparse *a, int64_t first, int64_t end) {
+    int64_t most = (a->row_ptr[end] - a->row_ptr[first] + CSR_WARP - 1) / CSR_WARP;
+    for (;; most++) {
+        int64_t lanes = 0;
+        for (int64_t row = first; row < end && lanes <= CSR_WARP; row++)
+            lanes += csr_stream_lanes(length_of(a, row), most);
+        if (lanes <= CSR_WARP) return most;
+    }
+}
+
+typedef struct dealing {
+    const mc_csr_stream *form;
+    const mc_vsparse *a;
+    int32_t *items;  /* NULL: they are counted alone, and nothing is written */
+    uint16_t *parts; /* [items][32] */
+    int32_t *source; /* [items][slots]: the nonzero of each slot; -1: none. NULL: it is not wanted */
+    int64_t count;   /* of items, so far */
+    int64_t pieces;  /* thread blocks that share a row with others */
+} dealing;
+
+/* A row's LENGTH products follow the BEFORE ones of the rows in front of it. */
+static void put_parts(uint16_t *parts, int64_t before, int64_t length, int lanes) {
+    for (int lane = 0; lane < lanes; lane++)
+        parts[lane] = (uint16_t)(before + csr_stream_cut(length, lane + 1, lanes) +
+                                 ((lanes - 1 - lane) << CSR_BEHIND_SHIFT));
+}
+
+static void put_slots(const dealing *d, int64_t from, int64_t to) {
+    const int64_t slots = csr_stream_slots(d->form);
+    int32_t *source = d->source + d->count * slots;
+    for (int64_t i = 0; i < slots; i++)
+        source[csr_stream_slot((int)i, csr_stream_vector(d->form->share))] =
+            from + i < to ? (int32_t)(from + i) : -1;
+}
+
+/* Nonzeros FROM to TO of ROWS rows, of which one lane has at most MOST. */
+static void put_item(dealing *d, int64_t row, int64_t rows, int64_t from, int64_t to, int64_t most,
+                     unsigned sharing) {
+    int used = 0, widest = 1;
+    int64_t before = 0;
+    if (d->source != NULL) put_slots(d, from, to);
+    for (int64_t i = 0; d->items != NULL && used < CSR_WARP; i++) {
+        /* a long row's part has all lanes; those that are left have no products */
+        const int64_t length = sharing & CSR_LONG ? to - from : i < rows ? length_of(d->a, row + i) : 0;
+        const int lanes = sharing & CSR_LONG ? CSR_WARP : csr_stream_lanes(length, most);
+        put_parts(d->parts + d->count * CSR_WARP + used, before, length, lanes);
+        if (lanes > widest) widest = lanes;
+        before += length, used += lanes;
+    }
+    if (d->items != NULL) {
+        int32_t *item = d->items + d->count * PANEL_ITEM_WORDS;
+        item[0] = (int32_t)row, item[1] = (int32_t)rows, item[2] = widest, item[3] = (int32_t)sharing;
+    }
+    d->count++;
+}
+
+static void put_long_row(dealing *d, int64_t row, panel_sharing s) {
+    const int64_t first = d->a->row_ptr[row], length = length_of(d->a, row);
+    const unsigned all = CSR_LONG | (unsigned)(s.parts - 1) << PANEL_PARTS_SHIFT |
+                         (unsigned)(s.pieces - 1) << PANEL_PIECES_SHIFT;
+    for (int64_t leaf = 0; leaf < s.pieces * s.parts; leaf++)
+        put_item(d, row, 1, first + panels_cut(s, length, leaf), first + panels_cut(s, length, leaf + 1), 0,
+                 all | (unsigned)(leaf % s.parts) | (unsigned)(leaf / s.parts) << PANEL_PIECE_SHIFT);
+}
+
+/* Those of PARTS warps, of several thread blocks or of one. */
+static void put_long_rows(dealing *d, int parts, bool pieces) {
+    for (int64_t row = 0; row < d->a->rows; row++) {
+        if (!is_long(d->form, length_of(d->a, row))) continue;
+        const panel_sharing s = csr_stream_share(d->form, length_of(d->a, row));
+        if (s.parts == parts && (s.pieces > 1) == pieces) put_long_row(d, row, s);
+    }
+}
+
+static void put_other_rows(dealing *d) {
+    const mc_vsparse *a = d->a;
+    for (int64_t first = 0, end; first < a->rows; first = end) {
+        end = first + 1;
+        if (is_long(d->form, length_of(a, first))) continue;
+        end = csr_stream_end(d->form, a, first);
+        put_item(d, first, end - first, a->row_ptr[first], a->row_ptr[end], csr_stream_most(a, first, end),
+                 0);
+    }
+}
+
+static void deal(dealing *d) {
+    d->count = 0;
+    put_long_rows(d, d->form->warps, true);
+    d->pieces = d->count / d->form->warps;
+    for (int parts = d->form->warps; parts >= 1; parts /= 2) put_long_rows(d, parts, false);
+    put_other_rows(d);
+    while (d->count % d->form->warps != 0) put_item(d, 0, 0, 0, 0, 0, 0);
+    if (d->items != NULL) panels_mark_sharing(d->items, d->count, d->form->warps);
+}
+
+/* -- Checks ------------------------------------------------------------------------------------------- */
+
+mc_status csr_stream_check_form(const mc_csr_stream *form, mc_diag *diag) {
+    const bool is_power = form->warps >= 1 && (form->warps & (form->warps - 1)) == 0;
+    if (is_power && form->warps <= MOST_WARPS && form->share >= 1 && form->share <= CSR_STREAM_SHARE)
+        return MC_OK;
+    return mc_fail(diag, MC_USAGE,
+                   "csr-stream of %d warps and a share of %d: must be 1, 2, 4 or 8, and 1 to %d", form->warps,
+                   form->share, CSR_STREAM_SHARE);
+}
+
+static mc_status check_rows(const mc_vsparse *a, const mc_csr_stream *form, mc_diag *diag) {
+    for (int64_t row = 0; row < a->rows; row++)
+        if (csr_stream_share(form, length_of(a, row)).pieces > PANEL_MOST_PIECES)
+            return mc_fail(diag, MC_CANNOT,
+                           "row %lld has %lld nonzeros: csr-stream of %d warps and a share of %d has at most "
+                           "%lld in a row",
+                           (long long)row, (long long)length_of(a, row), form->warps, form->share,
+                           (long long)(csr_stream_slots(form) * form->warps * PANEL_MOST_PIECES));
+    return MC_OK;
+}
+
+static mc_status check(const mc_vsparse *a, const mc_csr_stream *form, mc_diag *diag) {
+    mc_status status = csr_stream_check_form(form, diag);
+    if (status != MC_OK) return status;
+    if (a->vec != 1)
+        return mc_fail(diag, MC_CANNOT, "csr-stream is of matrices without vectors, this one has vec = %d",
+                       a->vec);
+    if (!mc_type_is_real(a->type))
+        return mc_fail(diag, MC_CANNOT, "csr-stream is packed of floats, this matrix holds %s",
+                       mc_type_text(a->type));
+    if (a->rows > INT32_MAX)
+        return mc_fail(diag, MC_CANNOT, "2^31 rows or more, which csr-stream counts in s32");
+    if (a->vectors > INT32_MAX)
+        return mc_fail(diag, MC_CANNOT, "2^31 nonzeros or more, which csr-stream counts in s32");
+    return check_rows(a, form, diag);
+}
+
+/* Counts items, and checks A. */
+static mc_status begin(dealing *d, mc_diag *diag) {
+    mc_status status = check(d->a, d->form, diag);
+    if (status != MC_OK) return status;
+    deal(d);
+    if (d->count <= INT32_MAX / csr_stream_slots(d->form)) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "2^31 slots or more, which csr-stream counts in s32");
+}
+
+/* -- Packing ------------------------------------------------------------------------------------------ */
+
+/* A slot without a nonzero has the column of the last one of its item, for that row of B is read anyway. */
+static void fill_columns(const dealing *d, int32_t *columns) {
+    const int64_t slots = csr_stream_slots(d->form);
+    for (int64_t item = 0; item < d->count; item++) {
+        int32_t last = 0;
+        for (int64_t i = 0; i < slots; i++) {
+            const int64_t slot = item * slots + csr_stream_slot((int)i, csr_stream_vector(d->form->share));
+            if (d->source[slot] >= 0) last = d->a->col_idx[d->source[slot]];
+            columns[slot] = last;
+        }
+    }
+}
+
+/* What packed_add makes is zeros. */
+static void fill_values(const dealing *d, char *values) {
+    const size_t bytes = mc_type_bytes(d->a->type);
+    const char *from = d->a->values;
+    for (int64_t slot = 0; slot < d->count * csr_stream_slots(d->form) && from != NULL; slot++)
+        if (d->source[slot] >= 0)
+            memcpy(values + (size_t)slot * bytes, from + (size_t)d->source[slot] * bytes, bytes);
+}
+
+static mc_status add_arrays(dealing *d, mc_packed *packed, mc_diag *diag) {
+    const int64_t slots = d->count * csr_stream_slots(d->form);
+    mc_status status = packed_add(packed, "items", MC_S32, mcrt_product(d->count, PANEL_ITEM_WORDS), diag);
+    if (status == MC_OK) status = packed_add(packed, "parts", MC_U16, d->count * CSR_WARP, diag);
+    if (status == MC_OK) status = packed_add(packed, "col_idx", MC_S32, slots, diag);
+    if (status == MC_OK) status = packed_add(packed, "values", d->a->type, slots, diag);
+    if (status != MC_OK) return status;
+    d->source = mcrt_array(slots, sizeof *d->source);
+    if (d->source == NULL) return mcrt_no_memory(diag, slots, "slots");
+    packed->pieces = d->pieces;
+    d->items = mc_packed_find(packed, "items")->data, d->parts = mc_packed_find(packed, "parts")->data;
+    deal(d);
+    fill_columns(d, mc_packed_find(packed, "col_idx")->data);
+    fill_values(d, mc_packed_find(packed, "values")->data);
+    free(d->source);
+    return MC_OK;
+}
+
+mc_status mc_csr_stream_pack(const mc_vsparse *a, const mc_csr_stream *form, mc_packed *packed,
+                             mc_diag *diag) {
+    dealing d = {.form = form, .a = a};
+    *packed = (mc_packed){0};
+    mc_status status = begin(&d, diag);
+    if (status == MC_OK) status = add_arrays(&d, packed, diag);
+    if (status != MC_OK) mc_packed_free(packed);
+    return status;
+}
+
+/* -- As a row ----------------------------------------------------------------------------------------- */
+
+static mc_csr_stream form_of(const mc_kernel *kernel) {
+    return (mc_csr_stream){.warps = (int)mc_kernel_field(kernel, "warps"),
+                           .share = (int)mc_kernel_field(kernel, "share")};
+}
+
+static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {
+    const mc_csr_stream form = form_of(kernel);
+    return mc_csr_stream_pack(a->vectors, &form, packed, diag);
+}
+
+static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed,
+                             mc_diag *diag) {
+    mc_packed made;
+    mc_status status = pack(kernel, a, &made, diag);
+    return status == MC_OK ? packed_take_values(packed, &made, diag) : status;
+}
+
+static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_slots *slots, mc_diag *diag) {
+    const mc_csr_stream form = form_of(kernel);
+    dealing d = {.form = &form, .a = a->vectors};
+    *slots = (packed_slots){0};
+    mc_status status = begin(&d, diag);
+    if (status == MC_OK)
+        status =
+            packed_slots_plain("values", a->vectors->type, 1, d.count * csr_stream_slots(&form), slots, diag);
+    if (status == MC_OK) status = packed_slots_empty(slots, diag);
+    if (status != MC_OK) return status;
+    d.source = slots->vectors;
+    deal(&d);
+    return MC_OK;
+}
+
+const packed_format format_csr_stream = {.name = "csr-stream",
+                                         .doc = "nonzeros of neighbouring rows, side by side",
+                                         .kind = MATRIX_VECTORS,
+                                         .unit = MC_U8,
+                                         .floats = true,
+                                         .type = "lhs",
+                                         .cols = "k",
+                                         .form = "lhs warps share",
+                                         .pack = pack,
+                                         .pack_values = pack_values,
+                                         .slots = slots_of};

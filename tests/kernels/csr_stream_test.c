@@ -1,0 +1,295 @@
+/* The SpMM whose warps take the nonzeros of neighbouring rows side by side: sums are those of the reference in
+ * its order, to the bit, whatever the matrix is like: rows a thousand times as long as others, empty ones, a
+ * single column. Every nonzero lies in one slot, where the item says, and new values come there.
+ * csr_stream_test SPEC TYPES [DEVICE [ARCH]]; TYPES as "f32,f16", of both sides. */
+#include "sparse_output.h"
+#include "formats/csr_stream.h"
+#include "parts/csr_lanes.h"
+#include "parts/panels.h"
+#include "verify/run.h"
+#include <string.h>
+
+typedef struct session {
+    const char *spec, *arch; /* arch: NULL, the spec's */
+    mc_device *device;
+    mc_diag *diag;
+    long kernels, sums, pieces;
+} session;
+
+static mc_csr_stream form_of(const mc_kernel *kernel) {
+    return (mc_csr_stream){(int)mc_kernel_field(kernel, "warps"), (int)mc_kernel_field(kernel, "share")};
+}
+
+/* -- Items --------------------------------------------------------------------------------------------- */
+
+/* The slots of a lane that loads VECTOR of them at once, in words of these: stride by stride. */
+static int64_t slot_of(int share, int64_t nonzero) {
+    const int64_t vector = share % 4 == 0 ? 4 : share % 2 == 0 ? 2 : 1, stride = nonzero / 32;
+    return stride / vector * vector * 32 + nonzero % 32 * vector + stride % vector;
+}
+
+/* Nonzeros FIRST to END fill the item's slots, and nothing else does. */
+static void check_slots(const session *s, const mc_vsparse *a, const mc_packed *packed,
+                        const mc_csr_stream *form, int64_t item, int64_t first, int64_t end) {
+    const int64_t slots = form->share * 32, bytes = (int64_t)mc_type_bytes(a->type);
+    const int32_t *columns = (const int32_t *)mc_packed_find(packed, "col_idx")->data + item * slots;
+    const char *values = (const char *)mc_packed_find(packed, "values")->data + item * slots * bytes;
+    static const char zeros[4];
+    int wrong = 0;
+    for (int64_t i = 0; i < slots; i++) {
+        const int64_t slot = slot_of(form->share, i), last = end > first ? a->col_idx[end - 1] : 0;
+        const bool is = first + i < end;
+        const char *value = is ? (const char *)a->values + (first + i) * bytes : zeros;
+        wrong += columns[slot] != (is ? a->col_idx[first + i] : last);
+        wrong += memcmp(values + slot * bytes, value, (size_t)bytes) != 0;
+    }
+    CHECK(wrong == 0, "item %d: %d slots are wrong", (int)item, wrong);
+    (void)s;
+}
+
+/* Rows of so many nonzeros have neighbouring lanes, each of equal parts but for one product. Returns the
+   most products of a lane. */
+static int64_t check_parts(const uint16_t *parts, const int64_t *length, int64_t rows, int widest) {
+    int lane = 0, most_lanes = 1;
+    int64_t end = 0, most = 0;
+    for (int64_t row = 0; row < rows; row++) {
+        const int lanes = lane < 32 ? (parts[lane] >> 11) + 1 : 0;
+        CHECK(lane + lanes <= 32 && lanes > 0, "row %d has lanes %d and on", (int)row, lane);
+        if (lane + lanes > 32 || lanes == 0) return most;
+        for (int l = 0; l < lanes; l++, lane++) {
+            const int64_t begin = lane == 0 ? 0 : parts[lane - 1] & 2047, to = parts[lane] & 2047;
+            CHECK(parts[lane] >> 11 == lanes - 1 - l, "lane %d of row %d", l, (int)row);
+            CHECK(to == end + length[row] * (l + 1) / lanes && begin <= to, "lane %d ends at %d", lane,
+                  (int)to);
+            if (to - begin > most) most = to - begin;
+        }
+        if (lanes > most_lanes) most_lanes = lanes;
+        end += length[row];
+    }
+    for (; lane < 32; lane++) CHECK(parts[lane] == end, "lane %d has something", lane);
+    CHECK(widest == most_lanes, "a row has %d lanes, not %d", most_lanes, widest);
+    return most;
+}
+
+/* Returns whether the item, of number I, finishes the row; NEXT is where the row goes on. */
+static bool check_long(session *s, const mc_vsparse *a, const mc_packed *packed, const mc_csr_stream *form,
+                       int64_t i, int64_t *next) {
+    const int32_t *item = (const int32_t *)mc_packed_find(packed, "items")->data + i * PANEL_ITEM_WORDS;
+    const uint16_t *parts = (const uint16_t *)mc_packed_find(packed, "parts")->data + i * 32;
+    const int64_t begin = a->row_ptr[item[0]], end = a->row_ptr[item[0] + 1], slots = form->share * 32;
+    const unsigned part = item_bits(item, 0, PANEL_PART_BITS),
+                   parts_of = item_bits(item, PANEL_PARTS_SHIFT, PANEL_PARTS_BITS) + 1,
+                   piece = item_bits(item, PANEL_PIECE_SHIFT, PANEL_PIECE_BITS),
+                   pieces = item_bits(item, PANEL_PIECES_SHIFT, PANEL_PIECE_BITS) + 1;
+    const bool ends = part == parts_of - 1 && piece == pieces - 1;
+    const int64_t first = part == 0 && piece == 0 ? begin : *next, count = parts[31] & 2047;
+    CHECK(end - begin > slots && item[1] == 1, "row %d is not long", item[0]);
+    CHECK(part == 0 && piece == 0 ? true : item[-4] == item[0],
+          "part %u of piece %u of row %d lies elsewhere", part, piece, item[0]);
+    CHECK(i % form->warps % parts_of == part, "part %u of row %d is another warp's", part, item[0]);
+    check_slots(s, a, packed, form, i, first, first + count);
+    check_parts(parts, &count, 1, item[2]);
+    CHECK(item[2] == 32, "%d lanes have a long row", item[2]);
+    CHECK(!ends || first + count == end, "row %d is not whole", item[0]);
+    s->pieces += pieces > 1;
+    *next = first + count;
+    return ends;
+}
+
+/* The lanes of rows FIRST to END, if no lane has more than MOST products. */
+static int64_t lanes_with(const mc_vsparse *a, int64_t first, int64_t end, int64_t most) {
+    int64_t lanes = 0;
+    for (int64_t row = first; row < end; row++) {
+        const int64_t length = a->row_ptr[row + 1] - a->row_ptr[row];
+        lanes += length > most ? (length + most - 1) / most : 1;
+    }
+    return lanes;
+}
+
+static bool may_join(const mc_vsparse *a, const mc_csr_stream *form, int64_t first, int64_t end) {
+    return a->row_ptr[end] - a->row_ptr[first] <= form->share * 32 &&
+           lanes_with(a, first, end, 2 * form->share) <= 32;
+}
+
+/* As many rows as may be. */
+static void check_rows(const session *s, const mc_vsparse *a, const mc_packed *packed,
+                       const mc_csr_stream *form, int64_t i) {
+    const int32_t *item = (const int32_t *)mc_packed_find(packed, "items")->data + i * PANEL_ITEM_WORDS;
+    const uint16_t *parts = (const uint16_t *)mc_packed_find(packed, "parts")->data + i * 32;
+    const int64_t first = item[0], end = first + item[1];
+    int64_t length[32];
+    CHECK(item[1] >= 0 && item[1] <= 32 && end <= a->rows, "%d rows from %d on", item[1], item[0]);
+    if (item[1] < 0 || item[1] > 32 || end > a->rows) return;
+    for (int64_t row = first; row < end; row++) length[row - first] = a->row_ptr[row + 1] - a->row_ptr[row];
+    check_slots(s, a, packed, form, i, a->row_ptr[first], a->row_ptr[end]);
+    const int64_t most = check_parts(parts, length, end - first, item[2]);
+    if (end == first) return;
+    CHECK(may_join(a, form, first, end), "rows %d to %d are no item", (int)first, (int)end);
+    CHECK(end == a->rows || !may_join(a, form, first, end + 1), "rows %d to %d: the next one would fit",
+          (int)first, (int)end);
+    CHECK(most < 2 || lanes_with(a, first, end, most - 1) > 32, "a lane has %d products", (int)most);
+}
+
+/* New values come where those of before were; and slots say where values lie. */
+static void check_values(session *s, const mc_kernel *kernel, mc_vsparse *a, const mc_packed *packed) {
+    packed_slots slots = {0};
+    mc_packed again;
+    mc_vsparse back = *a;
+    const size_t bytes = (size_t)mc_type_size(a->type, a->vectors);
+    void *own = a->values;
+    back.values = calloc(bytes + 1, 1), a->values = calloc(bytes + 1, 1);
+    CHECK(mc_pack(kernel, a, &again, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    a->values = (free(a->values), own);
+    CHECK(mc_pack_values(kernel, a, &again, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    for (size_t i = 0; i < packed->array_count && i < again.array_count; i++)
+        CHECK(packed->arrays[i].count == again.arrays[i].count &&
+                  memcmp(packed->arrays[i].data, again.arrays[i].data,
+                         (size_t)mc_type_size(packed->arrays[i].type, packed->arrays[i].count)) == 0,
+              "%s differs with new values", packed->arrays[i].name);
+    CHECK(mc_pack_slots(kernel, a, &slots, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    packed_slots_take(&slots, mc_packed_find(packed, "values")->data, &back);
+    CHECK(memcmp(back.values, a->values, bytes) == 0, "slots say that values lie elsewhere");
+    packed_slots_free(&slots);
+    mc_packed_free(&again);
+    free(back.values);
+}
+
+static void check_packing(session *s, const mc_kernel *kernel, mc_vsparse *a) {
+    const mc_csr_stream form = form_of(kernel);
+    mc_packed packed;
+    CHECK(mc_pack(kernel, a, &packed, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    const mc_packed_array *items = mc_packed_find(&packed, "items");
+    const int64_t count = items != NULL ? items->count / PANEL_ITEM_WORDS : 0;
+    int *taken = calloc((size_t)a->rows, sizeof *taken);
+    int64_t next = 0;
+    CHECK(count > 0 && count % form.warps == 0, "%d items", (int)count);
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t *item = (const int32_t *)items->data + i * PANEL_ITEM_WORDS;
+        if (i % form.warps == 0) check_knowing(item, form.warps);
+        if (item[3] < 0) {
+            taken[item[0]] += check_long(s, a, &packed, &form, i, &next);
+            continue;
+        }
+        check_rows(s, a, &packed, &form, i);
+        for (int64_t row = item[0]; row < item[0] + item[1]; row++) taken[row]++;
+    }
+    for (int64_t row = 0; row < a->rows; row++)
+        CHECK(taken[row] == 1, "row %d is dealt out %d times", (int)row, taken[row]);
+    free(taken);
+    check_values(s, kernel, a, &packed);
+    mc_packed_free(&packed);
+}
+
+/* -- Sums ---------------------------------------------------------------------------------------------- */
+
+/* In the kernel's order. */
+static mc_status make_want(const mc_csr_stream *form, const mc_vsparse *a, const mc_dense *b,
+                           const sparse_output *output, mc_dense *want, mc_diag *diag) {
+    mc_dense sums = {0};
+    mc_status status = mc_reference_spmm_stream_ordered(a, b, form, &sums, diag);
+    if (status == MC_OK) status = finish_sums(output, &sums, want, diag);
+    mc_dense_free(&sums);
+    return status;
+}
+
+static void check_sums(session *s, const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b) {
+    const mc_csr_stream form = form_of(kernel);
+    sparse_output output;
+    mc_dense got = {0}, want = {0};
+    int64_t wrong = 0;
+    mc_status status = make_output(kernel, a->rows, b->cols, &output, s->diag);
+    const mc_run run = run_of(a, b, &output, 2);
+    if (status == MC_OK) status = mc_operator_run(s->device, kernel, NULL, &run, NULL, &got, s->diag);
+    if (status == MC_OK) status = make_want(&form, a, b, &output, &want, s->diag);
+    CHECK(status == MC_OK, "%s: %s", mc_kernel_contract(kernel)->entry, mc_diag_text(s->diag));
+    for (int64_t i = 0; status == MC_OK && i < a->rows * b->cols; i++, s->sums++)
+        wrong +=
+            mc_dense_get(&got, i / b->cols, i % b->cols) != mc_dense_get(&want, i / b->cols, i % b->cols);
+    CHECK(wrong == 0, "%s: %d x %d, n %d: %d sums differ", mc_kernel_contract(kernel)->entry, (int)a->rows,
+          (int)a->cols, (int)b->cols, (int)wrong);
+    free_output(&output);
+    mc_dense_free(&got);
+    mc_dense_free(&want);
+    mc_diag_clear(s->diag);
+}
+
+static void check_kernel(session *s, const mc_kernel *kernel, size_t turn) {
+    static const int64_t sizes[][2] = {{1, 1}, {3, 5}, {2, 2}, {1, 8}};
+    mc_type type = MC_F32;
+    CHECK(mc_type_of(kernel, "lhs", &type, s->diag) == MC_OK, "no type");
+    const mc_type types[2] = {type, type};
+    for (size_t i = 0; i < SPARSE_CASES; i++) {
+        const int64_t *size = sizes[(i + turn) % (sizeof sizes / sizeof *sizes)];
+        mc_vsparse a;
+        mc_dense b;
+        make_operands(s->diag, i, types, size[0], size[1], &a, &b);
+        check_packing(s, kernel, &a);
+        check_sums(s, kernel, &a, &b);
+        mc_vsparse_free(&a);
+        mc_dense_free(&b);
+    }
+    s->kernels++;
+}
+
+/* -- Kernels ------------------------------------------------------------------------------------------- */
+
+static void check_types(session *s, const char *type) {
+    static const struct {
+        const char *ahead, *warps, *share, *overlap;
+    } forms[] = {{"4", "4", "8", "off"},  {"8", "8", "1", "on"},  {"1", "1", "2", "off"},
+                 {"2", "2", "4", "wait"}, {"8", "4", "8", "off"}, {"8", "2", "16", "on"},
+                 {"2", "8", "2", "off"},  {"4", "1", "16", "off"}};
+    const check_share part = check_part();
+    for (size_t i = (size_t)part.first; i < sizeof forms / sizeof *forms; i += (size_t)part.step) {
+        spec_settings settings = {.all = {{"lhs", type},
+                                          {"rhs", type},
+                                          {"tile_n", "1"},
+                                          {"lanes", "1"},
+                                          {"stream", "true"},
+                                          {"ahead", forms[i].ahead},
+                                          {"warps", forms[i].warps},
+                                          {"share", forms[i].share},
+                                          {"overlap", forms[i].overlap}},
+                                  .count = 9};
+        mc_spec *spec = NULL;
+        mc_kernel *kernel = NULL;
+        set_epilogue(&settings, i / 3, true);
+        if (strcmp(forms[i].overlap, "off") != 0) set(&settings, "arch", "sm_90");
+        if (s->arch != NULL) set(&settings, "arch", s->arch);
+        mc_status status = mc_spec_read(s->spec, settings.all, settings.count, &spec, s->diag);
+        if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, s->diag);
+        CHECK(status == MC_OK, "%s, form %d: %s", type, (int)i, mc_diag_text(s->diag));
+        if (status == MC_OK) check_kernel(s, kernel, i);
+        mc_kernel_destroy(kernel);
+        mc_spec_destroy(spec);
+        mc_diag_clear(s->diag);
+    }
+}
+
+/* A row that thread blocks do not share enough of is refused; so are forms that are none. */
+static void check_refusals(session *s) {
+    const mc_csr_stream forms[] = {{3, 1}, {16, 1}, {4, 0}, {4, 64}, {0, 1}};
+    int64_t row_ptr[] = {0, 2048 * 32 + 1};
+    mc_vsparse a = {MC_F32, 1, 1, INT32_MAX, 1, row_ptr[1], row_ptr, NULL, NULL, {0}};
+    mc_packed packed;
+    CHECK(mc_csr_stream_pack(&a, &(mc_csr_stream){1, 1}, &packed, s->diag) == MC_CANNOT &&
+              strstr(mc_diag_text(s->diag), "at most 65536 in a row") != NULL,
+          "%s", mc_diag_text(s->diag));
+    mc_diag_clear(s->diag);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        CHECK(mc_csr_stream_pack(&a, &forms[i], &packed, s->diag) == MC_USAGE, "form %d", (int)i);
+    mc_diag_clear(s->diag);
+}
+
+int main(int argc, char **argv) {
+    session s = {.diag = mc_diag_create()};
+    if (argc < 3 || mc_device_open(argc > 3 ? argv[3] : "sim", &s.device, s.diag) != MC_OK) return 2;
+    s.spec = argv[1], s.arch = argc > 4 ? argv[4] : NULL;
+    check_refusals(&s);
+    for (char *type = strtok(argv[2], ","); type != NULL; type = strtok(NULL, ",")) check_types(&s, type);
+    CHECK(s.kernels == 0 || s.pieces > 0, "no row had pieces");
+    printf("%ld kernels, %ld sums\n", s.kernels, s.sums);
+    mc_device_close(s.device);
+    mc_diag_destroy(s.diag);
+    return check_end();
+}
