@@ -31,7 +31,7 @@ void spmm_csr_emit_loop(csr_emitter *e, const csr_path *path, mc_reg lane_col);
 /* segmented.c. PATH's columns of all rows of an item that has no long row: sums and stores. A warp that has a
    long row goes on behind them. */
 void spmm_csr_emit_segments(csr_emitter *e, const csr_path *path, mc_reg lane_col);
-/* emit.c. What PATH's writers of C stand on; STORES: whether this lane's row is there, none where it is. */
+/* store.c. What PATH's writers of C stand on; STORES: whether this lane's row is there, none where it is. */
 out_columns spmm_csr_columns_of(const csr_emitter *e, const csr_path *path);
 out_writer spmm_csr_declare_writer(const csr_emitter *e, const csr_path *path, mc_reg stores);
 /* loop.c. The address of this lane's elements of B's row 0. Where columns may lie beyond n it is the row's,
@@ -43,7 +43,7 @@ void spmm_csr_add_lanes(csr_emitter *e, int count, int apart, const char *scratc
 /* join.c. Where the warp has a long row, its groups' sums become sums of the row, and those of all that share
    it; who does not finish it goes to END. */
 void spmm_csr_emit_join(csr_emitter *e, const csr_path *path, mc_label end);
-/* emit.c. Stores PATH's columns of the row, of which LANE_COL is this lane's first one. */
+/* store.c. Stores PATH's columns of the row, of which LANE_COL is this lane's first one. */
 void spmm_csr_emit_store(csr_emitter *e, const csr_path *path, mc_reg lane_col);
 /* stream.c. The kernel with `stream`. */
 void spmm_csr_emit_stream(csr_emitter *e);

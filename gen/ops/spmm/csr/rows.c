@@ -5,8 +5,8 @@
 
 /* Words of an item (formats/csr.c): of rows of their own the first one and the one behind the last; of a long
    row its number, the first of the nonzeros that the warp takes of it, the one behind the last, and how it is
-   shared. With `segmented` rows of their own are as in segmented.c, which takes the words from where a long row
-   has them. */
+   shared. With `segmented` rows of their own are as in segmented.c, which takes the words from where a long
+   row has them. */
 static const char *const words[] = {"item_row", "item_from", "item_to", "sharing"};
 
 static void emit_place(csr_emitter *e) {
