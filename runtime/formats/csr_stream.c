@@ -69,7 +69,7 @@ static void put_slots(const dealing *d, int64_t from, int64_t to) {
             from + i < to ? (int32_t)(from + i) : -1;
 }
 
-/* Nonzeros FROM to TO of ROWS rows, of which one lane has at most MOST. */
+/* Nonzeros FROM to TO of ROWS rows, of which one lane has at most MOST, where no long row has all lanes. */
 static void put_item(dealing *d, int64_t row, int64_t rows, int64_t from, int64_t to, int64_t most,
                      unsigned sharing) {
     int used = 0, widest = 1;
@@ -95,8 +95,8 @@ static void put_long_row(dealing *d, int64_t row, panel_sharing s) {
     const unsigned all = CSR_LONG | (unsigned)(s.parts - 1) << PANEL_PARTS_SHIFT |
                          (unsigned)(s.pieces - 1) << PANEL_PIECES_SHIFT;
     for (int64_t leaf = 0; leaf < s.pieces * s.parts; leaf++)
-        put_item(d, row, 1, first + panels_cut(s, length, leaf), first + panels_cut(s, length, leaf + 1), 0,
-                 all | (unsigned)(leaf % s.parts) | (unsigned)(leaf / s.parts) << PANEL_PIECE_SHIFT);
+        put_item(d, row, 1, first + panels_cut(s, length, leaf), first + panels_cut(s, length, leaf + 1),
+                 length, all | (unsigned)(leaf % s.parts) | (unsigned)(leaf / s.parts) << PANEL_PIECE_SHIFT);
 }
 
 /* Those of PARTS warps, of several thread blocks or of one. */
@@ -125,7 +125,7 @@ static void deal(dealing *d) {
     d->pieces = d->count / d->form->warps;
     for (int parts = d->form->warps; parts >= 1; parts /= 2) put_long_rows(d, parts, false);
     put_other_rows(d);
-    while (d->count % d->form->warps != 0) put_item(d, 0, 0, 0, 0, 0, 0);
+    while (d->count % d->form->warps != 0) put_item(d, 0, 0, 0, 0, 1, 0);
     if (d->items != NULL) panels_mark_sharing(d->items, d->count, d->form->warps);
 }
 
