@@ -34,3 +34,15 @@ void device_packed_free(mc_context *context, device_packed *packed) {
     packed_slots_free(&packed->slots);
     *packed = (device_packed){0};
 }
+
+mc_address device_packed_at(const device_packed *packed, const char *name) {
+    const mc_packed_array *array = mc_packed_find(&packed->shape, name);
+    return array != NULL ? packed->arrays[array - packed->shape.arrays] : 0;
+}
+
+mc_status device_number_slots(device_work *work, mc_address address, int64_t count, int64_t slots,
+                              mc_diag *diag) {
+    const mc_binding bindings[] = {{"vectors", (int64_t)address}, {"count", count}, {"slots", slots}};
+    if (slots == 0) return MC_OK;
+    return work_put_step(work, "number", ANY_VEC, bindings, sizeof bindings / sizeof *bindings, diag);
+}

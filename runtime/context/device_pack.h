@@ -5,7 +5,7 @@
 #define MCRT_DEVICE_PACK_H
 
 #include "formats/slots.h"
-#include "context/kernels.h"
+#include "context/device_work.h"
 
 /* A pattern, as mc_vsparse has it: columns ascend inside a row block. */
 typedef struct device_pattern {
@@ -29,6 +29,12 @@ typedef struct device_packed {
    borrows those, and has no columns. */
 mc_vsparse device_outline(const device_pattern *pattern, mc_type type);
 void device_packed_free(mc_context *context, device_packed *packed);
+/* Where the array NAME lies; 0: there is none. */
+mc_address device_packed_at(const device_packed *packed, const char *name);
+/* Puts what writes numbers into the vectors of SLOTS slots at ADDRESS: the first COUNT hold the vector of
+   their number, the others none. */
+mc_status device_number_slots(device_work *work, mc_address address, int64_t count, int64_t slots,
+                              mc_diag *diag);
 /* Of PATTERN for KERNEL, whose format is windowed-bcrs, and whose lhs is TYPE. All work is put on STREAM and
    waited for where sizes depend on it. Between context_enter and context_leave. */
 mc_status device_pack_windowed(mc_context *context, const device_pattern *pattern, mc_type type,

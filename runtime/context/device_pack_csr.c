@@ -5,10 +5,6 @@
 #include "context/matrix_segments.h"
 #include "formats/csr.h"
 
-static mc_address array_at(const device_packed *packed, const char *name) {
-    return packed->arrays[mc_packed_find(&packed->shape, name) - packed->shape.arrays];
-}
-
 /* As columns of a single row, in which they need not ascend: what the kernel says of that is not read. */
 static mc_status copy_columns(device_work *work, const device_pattern *pattern, mc_address columns,
                               mc_diag *diag) {
@@ -31,15 +27,6 @@ static mc_status copy_columns(device_work *work, const device_pattern *pattern, 
     return work_put_step(work, "columns", ANY_VEC, bindings, sizeof bindings / sizeof *bindings, diag);
 }
 
-/* Slots hold the nonzeros of their numbers. */
-static mc_status number_slots(device_work *work, const device_pattern *pattern, const device_packed *packed,
-                              mc_diag *diag) {
-    const mc_binding bindings[] = {{"vectors", (int64_t)packed->vectors},
-                                   {"count", pattern->vectors},
-                                   {"slots", packed->slots.groups * packed->slots.group}};
-    return work_put_step(work, "number", ANY_VEC, bindings, sizeof bindings / sizeof *bindings, diag);
-}
-
 mc_status device_pack_csr(mc_context *context, const device_pattern *pattern, mc_type type,
                           const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag) {
     const mc_vsparse a = device_outline(pattern, type);
@@ -50,8 +37,10 @@ mc_status device_pack_csr(mc_context *context, const device_pattern *pattern, mc
     status = csr_outline(kernel, &a, &packed->shape, &packed->slots, diag);
     if (status == MC_OK) status = device_packed_create(context, packed, diag);
     if (status == MC_OK && pattern->vectors > 0) {
-        status = copy_columns(&work, pattern, array_at(packed, "col_idx"), diag);
-        if (status == MC_OK) status = number_slots(&work, pattern, packed, diag);
+        status = copy_columns(&work, pattern, device_packed_at(packed, "col_idx"), diag);
+        const int64_t slots = packed->slots.groups * packed->slots.group;
+        if (status == MC_OK)
+            status = device_number_slots(&work, packed->vectors, pattern->vectors, slots, diag);
     }
     status = work_end(&work, status, diag);
     if (status != MC_OK) device_packed_free(context, packed);

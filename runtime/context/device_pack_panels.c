@@ -162,11 +162,6 @@ mc_status panels_read_sizes(const device_work *work, const panels_packer *p, pan
     return status;
 }
 
-static mc_address array_at(const device_packed *packed, const char *name) {
-    const mc_packed_array *array = mc_packed_find(&packed->shape, name);
-    return array != NULL ? packed->arrays[array - packed->shape.arrays] : 0;
-}
-
 mc_status panels_put_arrays(device_work *work, const panels_packer *p, int64_t strides,
                             const device_packed *packed, mc_diag *diag) {
     const mc_binding bindings[] = {{"offsets", (int64_t)p->pattern->offsets},
@@ -175,14 +170,14 @@ mc_status panels_put_arrays(device_work *work, const panels_packer *p, int64_t s
                                    {"leaders", (int64_t)p->leaders},
                                    {"starts", (int64_t)p->starts},
                                    {"totals", (int64_t)p->totals},
-                                   {"col_idx", (int64_t)array_at(packed, "col_idx")},
-                                   {"masks", (int64_t)array_at(packed, "masks")},
+                                   {"col_idx", (int64_t)device_packed_at(packed, "col_idx")},
+                                   {"masks", (int64_t)device_packed_at(packed, "masks")},
                                    {"vectors", (int64_t)packed->vectors},
                                    {"rows", p->pattern->rows},
                                    {"panels", p->panels},
                                    {"strides", strides},
                                    {"nonzeros", p->pattern->vectors}};
-    mc_status status = put_panels(work, p, "deal", array_at(packed, "items"), diag);
+    mc_status status = put_panels(work, p, "deal", device_packed_at(packed, "items"), diag);
     if (status != MC_OK || strides == 0) return status;
     return put(work, p, "write", p->form.nonzeros, bindings, sizeof bindings / sizeof *bindings, diag);
 }

@@ -6,10 +6,6 @@
 
 enum { FIELDS_TEXT = 96, HOLD = 4 };
 
-static int64_t array_at(const device_packed *packed, const char *name) {
-    return (int64_t)packed->arrays[mc_packed_find(&packed->shape, name) - packed->shape.arrays];
-}
-
 /* Segments of the longest row block's slots. */
 static int64_t segments_of(const mc_vsparse *a, const mc_strided *form) {
     int64_t heads = (int64_t)form->heads * form->stride, longest = mcrt_vsparse_longest(a, 0, a->row_blocks);
@@ -31,10 +27,10 @@ static mc_status put_kernel(device_work *work, const device_pattern *pattern, co
                   before_ones = (int64_t)slots->code.pieces * slots->vec * slots->group;
     const mc_binding bindings[] = {{"offsets", (int64_t)pattern->offsets},
                                    {"columns", (int64_t)pattern->columns},
-                                   {"row_ptr", array_at(packed, "row_ptr")},
-                                   {"col_idx", array_at(packed, "col_idx")},
+                                   {"row_ptr", (int64_t)device_packed_at(packed, "row_ptr")},
+                                   {"col_idx", (int64_t)device_packed_at(packed, "col_idx")},
                                    {"vectors", (int64_t)packed->vectors},
-                                   {"values", array_at(packed, "values")},
+                                   {"values", (int64_t)device_packed_at(packed, "values")},
                                    {"group_bytes", mc_type_size(slots->code.unit, slots->period)},
                                    {"ones_at", mc_type_size(slots->code.unit, before_ones)},
                                    {"stride", form->stride},

@@ -46,13 +46,12 @@ static mc_status outline(const mc_csr_config *config, mc_vsparse *host, mc_diag 
     mc_status status =
         mcrt_vsparse_outline(config->type, 1, config->rows, config->cols, config->nonzeros, host, diag);
     if (status != MC_OK || config->rows == 0) return status;
+    const int64_t others = config->rows > 1 ? config->rows - 1 : 1;
     int64_t longest = LONGER * (config->nonzeros / config->rows);
     if (longest > config->cols) longest = config->cols;
     if (config->rows == 1 || longest > config->nonzeros) longest = config->nonzeros / config->rows;
     for (int64_t i = 1; i <= config->rows; i++)
-        host->row_ptr[i] = config->rows == 1
-                               ? config->nonzeros
-                               : longest + (config->nonzeros - longest) * (i - 1) / (config->rows - 1);
+        host->row_ptr[i] = longest + (config->nonzeros - longest) * (i - 1) / others;
     return status;
 }
 

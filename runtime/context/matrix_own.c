@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/memory.h"
 #include "base/type.h"
+#include "context/device_pack.h"
 #include "context/matrix.h"
 
 static mc_status make_room(mc_context *context, const mc_vsparse *host, matrix_packing *own, mc_diag *diag) {
@@ -22,12 +23,8 @@ static mc_status make_room(mc_context *context, const mc_vsparse *host, matrix_p
     return status;
 }
 
-/* The first COUNT slots hold the vector of their number, the others none. */
 static mc_status number_slots(device_work *work, const matrix_packing *own, int64_t count, mc_diag *diag) {
-    const mc_binding bindings[] = {
-        {"vectors", (int64_t)own->vectors}, {"count", count}, {"slots", own->slots.groups * SLOTS_PLAIN}};
-    if (own->slots.groups == 0) return MC_OK;
-    return work_put_step(work, "number", ANY_VEC, bindings, sizeof bindings / sizeof *bindings, diag);
+    return device_number_slots(work, own->vectors, count, own->slots.groups * SLOTS_PLAIN, diag);
 }
 
 mc_status matrix_fill_own(device_work *work, mc_matrix *matrix, mc_values_from from, mc_address source,
