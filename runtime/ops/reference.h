@@ -34,7 +34,7 @@ MC_API mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_de
 MC_API mc_status mc_reference_spmm_panels_ordered(const mc_vsparse *a, const mc_dense *b,
                                                   const mc_panels *form, bool halves, mc_dense *sums,
                                                   mc_diag *diag);
-/* C = A B of f32, f16 or bf16 in the order of kernels that read A as CSR, which has vec = 1: by fused
+/* C = A B of f32, tf32, f16 or bf16 in the order of kernels that read A as CSR, which has vec = 1: by fused
    multiply-adds, on any processor to the bit as the kernel's sums are. */
 MC_API mc_status mc_reference_spmm_csr_ordered(const mc_vsparse *a, const mc_dense *b,
                                                const mc_csr_form *form, mc_dense *c, mc_diag *diag);
@@ -67,7 +67,7 @@ MC_API mc_status mc_reference_sddmm_ordered(const mc_vsparse *mask, const mc_den
                                             mc_layout layout, const mc_sample_order *order, mc_dense *sums,
                                             mc_diag *diag);
 /* The sums in the order of kernels of method "csr", in which LANES lanes share a nonzero: on any processor to
-   the bit as theirs. A and B, by columns, are f32, f16 or bf16, the mask has vec = 1. sums: f32,
+   the bit as theirs. A and B, by columns, are f32, tf32, f16 or bf16, the mask has vec = 1. sums: f32,
    mask->vectors x 1, created by the call. MC_USAGE where shapes do not fit or LANES is no power of two up to
    32, MC_CANNOT for other types and vectors. */
 MC_API mc_status mc_reference_sddmm_csr_ordered(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,

@@ -20,7 +20,9 @@ typedef struct csr_product {
     float *warps;   /* sums of all warps that share the row at hand */
 } csr_product;
 
-static float element(mc_type type, int64_t bits) { return real_from_bits(type, (uint32_t)bits); }
+static float element(mc_type type, int64_t bits) {
+    return real_from_bits(type, real_factor(type, (uint32_t)bits));
+}
 
 /* Of COUNT sums, a power of two, the first half adds the second one, until one is left. */
 static float add_tree(float *sums, int count) {

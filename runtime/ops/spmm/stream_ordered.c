@@ -21,7 +21,9 @@ typedef struct stream_product {
     float *items;   /* sums of the items that share the row at hand */
 } stream_product;
 
-static float element(mc_type type, int64_t bits) { return real_from_bits(type, (uint32_t)bits); }
+static float element(mc_type type, int64_t bits) {
+    return real_from_bits(type, real_factor(type, (uint32_t)bits));
+}
 
 static float product_of(const stream_product *p, int64_t i) {
     const float value = element(p->a->type, mc_vsparse_value(p->a, i, 0));

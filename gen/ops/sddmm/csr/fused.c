@@ -1,4 +1,4 @@
-/* The arithmetic of the solver `csr`: values of f32, f16 or bf16, made f32, and fused multiply-adds. It emits
+/* The arithmetic of the solver `csr`: values of f32, tf32, f16 or bf16, made f32, and fused multiply-adds. It emits
    nothing for others: the solver multiplies by itself (parts/fused.h). */
 #include "ops/sddmm/arithmetic.h"
 #include "ops/sddmm/fields.h"
@@ -18,7 +18,7 @@ static void plan(const int64_t *point, bool by_rows, sddmm_arithmetic *a, mc_com
     int lhs = (int)point[F_LHS], rhs = (int)point[F_RHS];
     (void)by_rows;
     if (!fused_takes(lhs))
-        complain(complaints, F_LHS, "method = \"csr\" multiplies f32, f16 and bf16, not \"%s\"",
+        complain(complaints, F_LHS, "method = \"csr\" multiplies f32, tf32, f16 and bf16, not \"%s\"",
                  side_type_names[lhs]);
     else if (lhs != rhs)
         complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = \"%s\" with method = \"csr\", not \"%s\"",

@@ -10,7 +10,7 @@ static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_c
     int lhs = (int)point[F_LHS], rhs = (int)point[F_RHS];
     (void)gathers;
     if (!fused_takes(lhs))
-        complain(complaints, F_LHS, "staging = \"csr\" multiplies f32, f16 and bf16, not \"%s\"",
+        complain(complaints, F_LHS, "staging = \"csr\" multiplies f32, tf32, f16 and bf16, not \"%s\"",
                  side_type_names[lhs]);
     else if (lhs != rhs)
         complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = \"%s\" with staging = \"csr\", not \"%s\"",
