@@ -13,6 +13,6 @@ tile_n = {32, 64, 128, 8}       -- columns of C a thread block; of one: spmm_csr
 lanes  = {1, 2, 4, 8}           -- lanes that share a row's nonzeros
 ahead  = {4, 8, 2}              -- nonzeros that a lane has in flight
 warps  = 4                      -- warps of a thread block
-share  = {8, 2}                 -- strides of 32 nonzeros: longer rows are dealt out
+share  = 2                      -- strides of 32 nonzeros: longer rows are dealt out
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...

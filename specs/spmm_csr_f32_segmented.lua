@@ -13,7 +13,7 @@ lanes = 1
 
 tile_n = {64, 128, 32, 256}     -- columns of C a thread block
 ahead  = {4, 8, 2}              -- nonzeros whose rows of B are in flight
-share  = {2, 1, 4, 8}           -- strides of 32 nonzeros that a warp takes; longer rows are dealt out
+share  = {2, 1}                 -- strides of 32 nonzeros that a warp takes; longer rows are dealt out
 warps  = 4                      -- warps of a thread block
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...

@@ -160,6 +160,9 @@ static mc_status check(const mc_vsparse *a, const mc_csr_stream *form, mc_diag *
     if (!mc_type_is_real(a->type))
         return mc_fail(diag, MC_CANNOT, "csr-stream is packed of floats, this matrix holds %s",
                        mc_type_text(a->type));
+    if (a->rows > 0 && a->cols == 0)
+        return mc_fail(diag, MC_CANNOT,
+                       "a matrix without columns: kernels of csr-stream read an element of x for each slot");
     if (a->rows > INT32_MAX)
         return mc_fail(diag, MC_CANNOT, "2^31 rows or more, which csr-stream counts in s32");
     if (a->vectors > INT32_MAX)

@@ -22,6 +22,8 @@ static const struct {
     const char *spec; /* NULL: whichever the plan takes */
     mc_type type, out;
 } solvers[] = {{"spmm_csr_f32.lua", MC_F32, MC_F32},
+               {"spmm_csr_f32_segmented.lua", MC_F32, MC_F32},
+               {"spmm_csr_f32_segmented.lua", MC_TF32, MC_F32},
                {"spmm_csr_f16.lua", MC_F16, MC_F16},
                {"spmm_csr_f16_shared.lua", MC_F16, MC_F32},
                {"spmm_csr_tf32.lua", MC_TF32, MC_F32},

@@ -266,7 +266,8 @@ static void check_types(session *s, const char *type) {
     }
 }
 
-/* A row that thread blocks do not share enough of is refused; so are forms that are none. */
+/* A row that thread blocks do not share enough of is refused; so are a matrix without columns, whose x has no
+   element to be read, and forms that are none. */
 static void check_refusals(session *s) {
     const mc_csr_stream forms[] = {{3, 1}, {16, 1}, {4, 0}, {4, 64}, {0, 1}};
     int64_t row_ptr[] = {0, 2048 * 32 + 1};
@@ -274,6 +275,11 @@ static void check_refusals(session *s) {
     mc_packed packed;
     CHECK(mc_csr_stream_pack(&a, &(mc_csr_stream){1, 1}, &packed, s->diag) == MC_CANNOT &&
               strstr(mc_diag_text(s->diag), "at most 65536 in a row") != NULL,
+          "%s", mc_diag_text(s->diag));
+    mc_diag_clear(s->diag);
+    row_ptr[1] = 0, a.cols = a.vectors = 0;
+    CHECK(mc_csr_stream_pack(&a, &(mc_csr_stream){4, 8}, &packed, s->diag) == MC_CANNOT &&
+              strstr(mc_diag_text(s->diag), "without columns") != NULL,
           "%s", mc_diag_text(s->diag));
     mc_diag_clear(s->diag);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)

@@ -53,7 +53,15 @@
     X(panel_tail, "panels: thread blocks that come late: a part of a wave")                                  \
     X(panel_l1, "panels, direct: factor of gathering rows out of L1")                                        \
     X(panel_words, "panels: instructions of a stride for each 128 bytes of a row")                           \
-    X(panel_round, "panels, shared: and of 32-bit elements, which are rounded")
+    X(panel_round, "panels, shared: and of 32-bit elements, which are rounded")                              \
+    X(csr_first, "csr: latency of a warp's item, its first columns and its last store")                      \
+    X(csr_step, "csr: latency of the rows of B that a lane has in flight at once")                           \
+    X(csr_end, "csr, segmented: latency of the end of a row")                                                \
+    X(csr_word, "csr: instructions of a nonzero for each word of its row of B that a lane has")              \
+    X(csr_walk, "csr, segmented: and other instructions of a nonzero")                                       \
+    X(csr_l1, "csr: factor of gathering rows out of L1")                                                     \
+    X(csr_l2, "csr: factor of what comes out of L2")                                                         \
+    X(csr_tail, "csr: thread blocks that come late: a part of a wave")
 
 typedef struct spmm_costs {
 #define X(name, doc) double name;

@@ -94,6 +94,14 @@ double spmm_memory_of(const spmm_situation *s) {
     return (first + again) * s->cost.memory + s->cost.cold;
 }
 
+double spmm_unkept_of(const spmm_situation *s, double packed) {
+    double n = (double)s->problem->n, in = packed + n * (double)s->problem->k * s->plan->math.b_bits / 8,
+           out = n * (double)s->problem->m * out_element_bytes(s->plan->output.element),
+           all = model_most((in + out) / 1e6, 1e-9), missed = 1 / (1 + pow(s->cost.held / all, 4));
+    double first = s->problem->cold ? in / 1e6 * (1 - missed) * s->cost.memory + s->cost.cold : 0;
+    return all * missed * s->cost.memory + first;
+}
+
 /* -- The whole ---------------------------------------------------------------------------------------- */
 
 /* How many thread blocks the multiprocessor has that has most of them; EACH is their number where all

@@ -53,6 +53,8 @@ bool spmm_rows_cut_sectors(const spmm_situation *s);
 /* Microseconds of what does not come out of L2. Each column tile reads all of A. L2 keeps A, and a tile's
    part of B and C, if there is room; of cold operands it keeps nothing at first. */
 double spmm_memory_of(const spmm_situation *s);
+/* Microseconds of what L2 does not keep of B, C and PACKED bytes of A from launch to launch. */
+double spmm_unkept_of(const spmm_situation *s, double packed);
 /* Registers that a thread has: no more than leave room for one thread block, since the generator limits them
    (kernel.c). */
 int spmm_registers_of(const spmm_situation *s);

@@ -1,5 +1,5 @@
-/* The arithmetic of the solver `csr`: values of f32, tf32, f16 or bf16, made f32, and fused multiply-adds. It emits
-   nothing for others: the solver multiplies by itself (parts/fused.h). */
+/* The arithmetic of the solver `csr`: values of f32, tf32, f16 or bf16, made f32, and fused multiply-adds. It
+   emits nothing for others: the solver multiplies by itself (parts/fused.h). */
 #include "ops/sddmm/arithmetic.h"
 #include "ops/sddmm/fields.h"
 #include "parts/fused.h"

@@ -171,15 +171,6 @@ static double work_of(const spmm_situation *s, const gather_plan *plan, const mc
     return spmm_overlapped((l2 + l1) * s->tiles, instructions * s->tiles + stored) / s->gpu->multiprocessors;
 }
 
-/* What L2 does not keep of A, B and C from launch to launch. */
-static double memory_of(const spmm_situation *s, double packed) {
-    double n = (double)s->problem->n, in = packed + n * (double)s->problem->k * s->plan->math.b_bits / 8,
-           out = n * (double)s->problem->m * out_element_bytes(s->plan->output.element),
-           all = model_most((in + out) / 1e6, 1e-9), missed = 1 / (1 + pow(s->cost.held / all, 4));
-    double first = s->problem->cold ? in / 1e6 * (1 - missed) * s->cost.memory + s->cost.cold : 0;
-    return all * missed * s->cost.memory + first;
-}
-
 double spmm_gather_estimate_panels(const gather_plan *plan, const mc_gpu *gpu, const mc_problem *problem) {
     spmm_situation s = spmm_meet(&plan->base, gpu, problem, 0);
     s.registers_wanted = registers_of(plan);
@@ -191,6 +182,6 @@ double spmm_gather_estimate_panels(const gather_plan *plan, const mc_gpu *gpu, c
     double start = s.cost.start_warp * plan->base.warps * blocks / gpu->multiprocessors;
     double time = s.cost.launch + latency_of(&s, plan, &deal, &row, blocks) + start +
                   work_of(&s, plan, &panels, form, &deal, &row) +
-                  memory_of(&s, packed_of(&s, plan, deal.strides));
+                  spmm_unkept_of(&s, packed_of(&s, plan, deal.strides));
     return plan->base.overlap ? time : time + s.cost.alone;
 }
