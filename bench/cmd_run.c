@@ -221,6 +221,7 @@ static void session_close(session *s) {
     feeder_stop(s->feeder);
     run_peers_close(s->peers, t);
     drawn_forget(t);
+    device_packing_forget(&t->packing, &t->gpu);
     variants_close(&t->variants);
     helpers_close(&t->helpers);
     between_close(&s->between, &t->gpu);

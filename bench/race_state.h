@@ -18,7 +18,7 @@ typedef struct our_operands {
     result_check checks[MAX_OPERANDS];
     size_t check_count;
     double packed_bytes;
-    double prepare;       /* microseconds: A was packed, and copied to the device; 0: it is not packed */
+    double prepare;       /* microseconds: the host packed A and copied it there; 0: it is not packed */
     int64_t slots, named; /* with padding, and without */
 } our_operands;
 

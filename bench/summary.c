@@ -55,6 +55,11 @@ static void print_machine(const json_t *line) {
            cold ? "cold" : "warm", rounds, between ? ", an ordinary kernel before each launch" : "");
 }
 
+static const char *const packed_words[] = {
+    [PACKED_DEVICE] = "on the device, where its format can be",
+    [PACKED_ARRAYS] = "on the device, where its format can be, out of CSR's arrays there",
+    [PACKED_HOST] = "on the host"};
+
 static void print_head(const results *r) {
     size_t notes = 0;
     for (size_t i = 0; i < r->line_count; i++) {
@@ -66,8 +71,8 @@ static void print_head(const results *r) {
     if (notes > 0) printf(", %zu notes of contenders that could not take part or were wrong", notes);
     printf("\n");
     if (r->rule.products > 0)
-        printf("Times have their share of what is prepared once, for %lld products\n",
-               (long long)r->rule.products);
+        printf("Times have their share of what is prepared once, for %lld products; ours is packed %s\n",
+               (long long)r->rule.products, packed_words[r->rule.packed]);
 }
 
 /* -- Speeds ---------------------------------------------------------------------------------------------- */
@@ -289,6 +294,7 @@ static mc_status print_all(const results *r, bool speeds, mc_diag *diag) {
 
 typedef struct summary_options {
     results_rule rule;
+    int packed; /* the place of the word, from 1; 0: none */
     bool speeds, json;
 } summary_options;
 
@@ -298,6 +304,10 @@ static const cmd_option summary_table[] = {
      "); cusparse: on each problem the fastest of its contenders"},
     {"products", 0, OPTION_INTEGER, offsetof(summary_options, rule.products), "P", 1, INT32_MAX,
      "count what is prepared once for a matrix: one of P parts of it with each product"},
+    {"packed", 0, OPTION_CHOICE, offsetof(summary_options, packed), RESULTS_PACKED_WORDS, 0, 0,
+     "of --products: where ours is packed (device, where its format can be); arrays: there, and made a "
+     "matrix "
+     "of CSR's arrays before"},
     {"speeds", 0, OPTION_SWITCH, offsetof(summary_options, speeds), NULL, 0, 0, "the tables of speeds alone"},
     {"json", 0, OPTION_SWITCH, offsetof(summary_options, json), NULL, 0, 0,
      "lines of JSON: our times beside each peer's, where N >= 512 and where N <= 64"},
@@ -308,6 +318,9 @@ static int summary_run(int argc, char **argv) {
     int exit_status;
     summary_options options = {0};
     if (!cmd_parse(&cmd_summary, argc, argv, &options, &operands, &exit_status)) return exit_status;
+    if (options.packed > 0 && options.rule.products == 0)
+        return cmd_usage("summary: --packed is for --products");
+    if (options.packed > 0) options.rule.packed = (results_packed)(options.packed - 1);
     mc_diag *diag = mc_diag_create();
     results r;
     mc_status status = results_read(&r, &options.rule, operands, diag);
