@@ -59,17 +59,6 @@ static int rank_of(const race *r, const our_entry *e) {
     return rank;
 }
 
-static void estimate_all(race *r) {
-    const mc_gpu gpu = mc_device_gpu(r->track->gpu.device);
-    mc_problem problem = mc_problem_of(&r->work->a, r->problem->shape.n, r->problem->b.ld);
-    problem.k = race_shape(r).k;
-    problem.cold = r->track->rules.cold;
-    for (size_t i = 0; i < r->track->variants.count; i++) {
-        const variant *v = &r->track->variants.items[i];
-        r->entries[i].estimate = mc_spec_estimate(v->spec, v->index, &gpu, &problem);
-    }
-}
-
 /* Whether E has the least estimate of its label in the race. A family without a model has none. */
 static bool is_pick(const race *r, const our_entry *e) {
     if (!isfinite(e->estimate)) return false;
@@ -85,7 +74,6 @@ static bool is_pick(const race *r, const our_entry *e) {
 
 /* The fastest of each series, what the estimate picks, and all peers. */
 static void choose_finalists(race *r, final_field *f) {
-    estimate_all(r);
     for (size_t i = 0; i < r->track->variants.count; i++) {
         our_entry *e = &r->entries[i];
         e->picked = e->contender.quick > 0 && is_pick(r, e);

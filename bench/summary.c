@@ -41,11 +41,12 @@ static groups groups_of(const results *r) {
 
 static void print_machine(const json_t *line) {
     const char *gpu = "", *driver = "";
-    int capability = 0, cuda = 0, lt = 0, sp = 0, lts = 0, cold = 0, between = 0, vec = 0, rounds = 0, sm = 0;
-    json_unpack((json_t *)line, "{s:s, s:s, s:i, s:i, s:i, s:i, s?i, s:b, s?b, s:i, s:i, s:i}", "gpu", &gpu,
-                "driver", &driver, "capability", &capability, "cuda", &cuda, "cublaslt", &lt, "cusparse", &sp,
-                "cusparselt", &lts, "cold", &cold, "between", &between, "vec", &vec, "rounds", &rounds,
-                "sm_mhz", &sm);
+    int capability = 0, cuda = 0, lt = 0, sp = 0, lts = 0, cold = 0, between = 0, vec = 0, rounds = 0, sm = 0,
+        best = 0;
+    json_unpack((json_t *)line, "{s:s, s:s, s:i, s:i, s:i, s:i, s?i, s:b, s?b, s:i, s:i, s:i, s?i}", "gpu",
+                &gpu, "driver", &driver, "capability", &capability, "cuda", &cuda, "cublaslt", &lt,
+                "cusparse", &sp, "cusparselt", &lts, "cold", &cold, "between", &between, "vec", &vec,
+                "rounds", &rounds, "sm_mhz", &sm, "best", &best);
     char pruned[40] = "";
     if (lts > 0) snprintf(pruned, sizeof pruned, ", cuSPARSELt %d", lts);
     printf("%s (sm_%d, %d MHz before), driver %s, CUDA %d.%d, cuBLASLt %d, cuSPARSE %d%s; V = %d, %s L2, "
@@ -53,6 +54,7 @@ static void print_machine(const json_t *line) {
            "rounds%s\n",
            gpu, capability, sm, driver, cuda / 1000, cuda % 1000 / 10, lt, sp, pruned, vec,
            cold ? "cold" : "warm", rounds, between ? ", an ordinary kernel before each launch" : "");
+    if (best > 0) printf("Of each problem's variants only the %d that the estimate puts first\n", best);
 }
 
 static const char *const packed_words[] = {

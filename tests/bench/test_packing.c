@@ -1,6 +1,6 @@
-/* A work's matrix packed on the device, which is the simulator: what is measured, and compared with the host's.
-   Arguments: specs whose formats are packed there (two of the first's packings, one of the second's), and one
-   whose is not. */
+/* A work's matrix packed on the device, which is the simulator: what is measured, and compared with what the
+   host packs. Arguments: two specs whose formats are packed there, the first with `reorder`, and one whose
+   format is not. */
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
