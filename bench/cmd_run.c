@@ -19,7 +19,7 @@ enum { VALUES_NORMAL = 1, VALUES_UNIFORM };
 typedef struct run_options {
     cmd_settings settings;
     const char *matrices, *filter, *variants, *n_list, *k_list, *device, *out, *against, *contenders;
-    int64_t limit, rounds, finalists, seed, threads, seconds;
+    int64_t limit, rounds, finalists, best, seed, threads, seconds;
     double sparsity;
     int peers, shapes, values; /* the place of the word, from 1; 0: none */
     bool cold, between, no_cache;
@@ -56,6 +56,8 @@ static const cmd_option run_table[] = {
     {"rounds", 0, OPTION_INTEGER, offsetof(run_options, rounds), "R", 5, 1001, "of the careful stage (15)"},
     {"finalists", 0, OPTION_INTEGER, offsetof(run_options, finalists), "F", 1, 16,
      "variants of each spec in the careful stage (4)"},
+    {"best", 0, OPTION_INTEGER, offsetof(run_options, best), "N", 1, INT32_MAX,
+     "of each problem's variants only the N that the estimate puts first (all)"},
     {"seconds", 0, OPTION_INTEGER, offsetof(run_options, seconds), "S", 1, INT32_MAX,
      "begin no matrix after S seconds"},
     {"seed", 0, OPTION_INTEGER, offsetof(run_options, seed), "S", 0, INT32_MAX, "seed of random values (1)"},
@@ -132,7 +134,9 @@ static mc_status open_output(session *s, mc_diag *diag) {
 
 static mc_status load_variants(session *s, int threads, mc_diag *diag) {
     double begin = now();
-    mc_status status = variants_load(&s->track.variants, s->track.gpu.context, threads, diag);
+    /* Where few take part, they are loaded when they do. */
+    mc_context *context = s->options->best == 0 ? s->track.gpu.context : NULL;
+    mc_status status = variants_load(&s->track.variants, context, threads, diag);
     if (status != MC_OK) return status;
     size_t failed = 0;
     for (size_t i = 0; i < s->track.variants.count; i++) {
@@ -140,8 +144,9 @@ static mc_status load_variants(session *s, int threads, mc_diag *diag) {
         if (v->error == NULL) continue;
         if (failed++ == 0) fprintf(stderr, "mcbench: variant %zu is left out: %s\n", v->index, v->error);
     }
-    fprintf(stderr, "mcbench: %zu variants loaded in %.1f s, %zu left out, %zu packings\n",
-            s->track.variants.count - failed, now() - begin, failed, s->track.variants.packing_count);
+    fprintf(stderr, "mcbench: %zu variants %s in %.1f s, %zu left out, %zu packings\n",
+            s->track.variants.count - failed, context != NULL ? "loaded" : "generated", now() - begin, failed,
+            s->track.variants.packing_count);
     return MC_OK;
 }
 
@@ -182,6 +187,9 @@ static void fill_plan(session *s) {
     plan->drawn = s->track.rules.drawn;
     plan->law = s->track.rules.law;
     plan->sparsity = o->sparsity < 0 ? 0.9 : o->sparsity;
+    plan->gpu = mc_device_gpu(s->track.gpu.device);
+    plan->cold = o->cold;
+    plan->best = o->best;
 }
 
 static mc_status session_open(session *s, char **specs, mc_diag *diag) {
@@ -221,6 +229,7 @@ static void session_close(session *s) {
     feeder_stop(s->feeder);
     run_peers_close(s->peers, t);
     drawn_forget(t);
+    device_packing_forget(&t->packing, &t->gpu);
     variants_close(&t->variants);
     helpers_close(&t->helpers);
     between_close(&s->between, &t->gpu);
@@ -239,9 +248,10 @@ static mc_status write_line(session *s, json_t *line, mc_diag *diag) {
     return MC_OK;
 }
 
-/* What problems are made of, where no files are. */
-static json_t *add_shapes(const session *s, json_t *line) {
+/* How many variants are measured, where not all are; what problems are made of, where no files are. */
+static json_t *add_limits(const session *s, json_t *line) {
     const run_options *o = s->options;
+    if (o->best > 0) json_object_set_new(line, "best", json_integer(o->best));
     if (o->shapes == 0) return line;
     json_object_set_new(line, "shapes", json_string(shape_sets[o->shapes - 1].name));
     json_object_set_new(line, "values", json_string(o->values == VALUES_UNIFORM ? "uniform" : "normal"));
@@ -314,7 +324,7 @@ static mc_status race_all(session *s, mc_diag *diag) {
 }
 
 static mc_status measure(session *s, mc_diag *diag) {
-    mc_status status = write_line(s, add_shapes(s, machine_json(s)), diag);
+    mc_status status = write_line(s, add_limits(s, machine_json(s)), diag);
     const contender *kernel_between = s->track.gpu.between;
     s->track.gpu.between = NULL; /* not between the ceilings' launches */
     if (status == MC_OK) status = ceilings_measure(&s->track.gpu, &s->track.ceilings, diag);

@@ -66,7 +66,7 @@ mc_status drawn_write(race *r, const operand_slab *slab, size_t part, const mc_d
 static const our_operands *operands_of(const race *r) {
     const variant_list *list = &r->track->variants;
     size_t i = 0;
-    while (list->items[i].error != NULL) i++;
+    while (!race_takes(r, i)) i++;
     return &r->operands[list->items[i].packing];
 }
 

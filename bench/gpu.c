@@ -29,7 +29,10 @@ mc_status gpu_open(gpu_device *gpu, const char *device, bool cached, mc_diag *di
                                       .device = device,
                                       .cache = cached ? MC_CACHE_ENVIRONMENT : MC_CACHE_OFF,
                                       .records = "",
-                                      .log = cmd_log};
+                                      .log = cmd_log,
+                                      .allocate = kept_take,
+                                      .release = kept_give,
+                                      .memory_user = gpu};
     mc_status status = mc_context_create(&config, &gpu->context, diag);
     if (status != MC_OK) return status;
     gpu->device = gpu->context->device;
@@ -45,6 +48,7 @@ mc_status gpu_open(gpu_device *gpu, const char *device, bool cached, mc_diag *di
 
 void gpu_close(gpu_device *gpu) {
     if (gpu->stream != NULL) (void)gpu->driver->StreamDestroy(gpu->stream);
+    if (gpu->device != NULL) kept_empty(gpu);
     mc_context_destroy(gpu->context);
     gpu->context = NULL;
     gpu->device = NULL;

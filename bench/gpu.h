@@ -6,9 +6,26 @@
 #include "context/context.h"
 #include "device/cuda_driver.h"
 
+/* -- kept.c
+
+   Memory of the context's own (mc_context_config.allocate), which the bench's main thread alone asks for.
+   Blocks that are given back are kept, and given again to whoever wants as many bytes, as programs' pools do:
+   so what is timed does not wait for the driver's allocations, once it has run before. */
+typedef struct kept_block {
+    mc_address address;
+    size_t bytes;
+    bool used;
+} kept_block;
+
+typedef struct kept_memory {
+    kept_block *blocks;
+    size_t count;
+} kept_memory;
+
 typedef struct gpu_device {
     mc_context *context;
     mc_device *device; /* the context's */
+    kept_memory kept;
     const cuda_driver *driver;
     /* Waits for the legacy default stream and is waited for by it: what libmcrt launches and copies there is
        in order with what runs here. */
@@ -21,6 +38,12 @@ typedef struct gpu_device {
    kept as the environment says (docs/cache.md). */
 mc_status gpu_open(gpu_device *gpu, const char *device, bool cached, mc_diag *diag);
 void gpu_close(gpu_device *gpu);
+
+/* mc_context_config's allocate and release, of the gpu_device USER. */
+mc_address kept_take(void *user, size_t bytes);
+void kept_give(void *user, mc_address address);
+/* Frees what is not in use. */
+void kept_empty(gpu_device *gpu);
 
 /* -- slab.c
 

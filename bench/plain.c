@@ -85,7 +85,7 @@ static const variant *leanest(const race *r) {
     const variant *best = NULL;
     for (size_t i = 0; i < list->count; i++) {
         const variant *v = &list->items[i];
-        if (v->error != NULL) continue;
+        if (!race_takes(r, i)) continue;
         if (best == NULL || r->operands[v->packing].packed_bytes < r->operands[best->packing].packed_bytes)
             best = v;
     }

@@ -34,11 +34,11 @@ static size_t list_groups(const race *r, peer_group groups[GROUPS]) {
 
 typedef struct final_field {
     const contender *contenders[MAX_FINALISTS];
-    const our_entry *entries[MAX_FINALISTS]; /* NULL for peers */
+    our_entry *entries[MAX_FINALISTS]; /* NULL for peers */
     size_t count;
 } final_field;
 
-static void add_finalist(final_field *f, const contender *c, const our_entry *entry) {
+static void add_finalist(final_field *f, const contender *c, our_entry *entry) {
     if (f->count == MAX_FINALISTS) return;
     f->entries[f->count] = entry;
     f->contenders[f->count++] = c;
@@ -59,17 +59,6 @@ static int rank_of(const race *r, const our_entry *e) {
     return rank;
 }
 
-static void estimate_all(race *r) {
-    const mc_gpu gpu = mc_device_gpu(r->track->gpu.device);
-    mc_problem problem = mc_problem_of(&r->work->a, r->problem->shape.n, r->problem->b.ld);
-    problem.k = race_shape(r).k;
-    problem.cold = r->track->rules.cold;
-    for (size_t i = 0; i < r->track->variants.count; i++) {
-        const variant *v = &r->track->variants.items[i];
-        r->entries[i].estimate = mc_spec_estimate(v->spec, v->index, &gpu, &problem);
-    }
-}
-
 /* Whether E has the least estimate of its label in the race. A family without a model has none. */
 static bool is_pick(const race *r, const our_entry *e) {
     if (!isfinite(e->estimate)) return false;
@@ -85,7 +74,6 @@ static bool is_pick(const race *r, const our_entry *e) {
 
 /* The fastest of each series, what the estimate picks, and all peers. */
 static void choose_finalists(race *r, final_field *f) {
-    estimate_all(r);
     for (size_t i = 0; i < r->track->variants.count; i++) {
         our_entry *e = &r->entries[i];
         e->picked = e->contender.quick > 0 && is_pick(r, e);
@@ -96,6 +84,33 @@ static void choose_finalists(race *r, final_field *f) {
     size_t count = list_groups(r, groups);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < groups[i].count; j++) add_finalist(f, &groups[i].contenders[j], NULL);
+}
+
+/* What packing takes where the matrix lies on the device. What is packed otherwise there is wrong. */
+static mc_status time_packing(race *r, our_entry *e, race_summary *summary) {
+    race_track *t = r->track;
+    device_packing_time time;
+    char hash[17];
+    mc_diag *diag = mc_diag_create();
+    mc_status status =
+        device_packing_measure(&t->packing, &t->gpu, &t->variants, r->work, e->variant->packing, &time, diag);
+    if (status == MC_OK) e->contender.prepare_there = time.pack, e->contender.matrix_there = time.matrix;
+    if (status == MC_MISMATCH) {
+        summary->wrong++;
+        variant_hash_text(e->variant, hash);
+        status = race_note(r, hash, mc_diag_text(diag));
+    }
+    if (status != MC_OK) mc_fail(r->diag, status, "%s", mc_diag_text(diag));
+    mc_diag_destroy(diag);
+    return status;
+}
+
+static mc_status time_packings(race *r, final_field *f, race_summary *summary) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < f->count && status == MC_OK; i++)
+        if (f->entries[i] != NULL && f->entries[i]->contender.prepare > 0)
+            status = time_packing(r, f->entries[i], summary);
+    return status;
 }
 
 static void keep_least(double *least, double us) {
@@ -125,8 +140,10 @@ static mc_status run_final(race *r, race_summary *summary) {
     final_field field = {.count = 0};
     timing timings[MAX_FINALISTS];
     choose_finalists(r, &field);
-    mc_status status =
-        timer_rounds(&r->track->gpu, field.contenders, field.count, r->track->rules.rounds, timings, r->diag);
+    mc_status status = time_packings(r, &field, summary);
+    if (status == MC_OK)
+        status = timer_rounds(&r->track->gpu, field.contenders, field.count, r->track->rules.rounds, timings,
+                              r->diag);
     return status == MC_OK ? finish(r, &field, timings, summary) : status;
 }
 

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include "ceilings.h"
 #include "dense.h"
+#include "device_packing.h"
 #include "pruned_peers.h"
 #include "sparse_peers.h"
 #include "variants.h"
@@ -34,7 +35,8 @@ typedef struct race_track {
     /* Of a problem that is drawn: its work's matrix, dense, which serves all sizes (drawn.h) */
     const work *drawn_of;
     uint64_t drawn_matrix; /* 0: none */
-    FILE *out;             /* JSON lines */
+    device_packing packing;
+    FILE *out; /* JSON lines */
 } race_track;
 
 /* The contenders of libraries that have operands of their own; NULL: they take no part. */

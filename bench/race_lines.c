@@ -100,7 +100,14 @@ mc_status race_write_result(race *r, const contender *c, const timing *t, const 
     json_object_set_new(line, "rounds", json_integer(t->rounds));
     json_object_set_new(line, "launches", json_integer(t->launches));
     json_object_set_new(line, "sets", json_integer(c->sets));
-    if (c->prepare > 0) json_object_set_new(line, "prepare_us", json_real(c->prepare));
+    const struct {
+        const char *name;
+        double us;
+    } once[] = {{"prepare_us", c->prepare},
+                {"device_prepare_us", c->prepare_there},
+                {"device_matrix_us", c->matrix_there}};
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++)
+        if (once[i].us > 0) json_object_set_new(line, once[i].name, json_real(once[i].us));
     if (entry != NULL) {
         add_floor(r, entry, t->median, line);
         if (isfinite(entry->estimate)) json_object_set_new(line, "estimate", json_real(entry->estimate));

@@ -18,7 +18,7 @@ static size_t result_bytes(const race *r, size_t group) {
     int64_t most = 0;
     for (size_t i = 0; i < list->count; i++) {
         const variant *v = &list->items[i];
-        bool counts = v->error == NULL && v->packing == group;
+        bool counts = race_takes(r, i) && v->packing == group;
         int64_t elements = counts ? race_elements(r, v->order) : 0;
         if (counts && r->track->rules.drawn) elements = r->problem->shape.m * drawn_ld(r->problem->shape.n);
         if (elements > most) most = elements;
@@ -32,7 +32,7 @@ static size_t workspace_bytes(const race *r, size_t group) {
     size_t most = 0;
     for (size_t i = 0; i < list->count; i++) {
         const variant *v = &list->items[i];
-        bool counts = v->error == NULL && v->packing == group && v->kernel != NULL;
+        bool counts = race_takes(r, i) && v->packing == group;
         const mc_packed *packed = &r->work->packings[group];
         size_t bytes = counts ? mc_workspace_bytes(v->kernel, packed, r->problem->shape.n, 0) : 0;
         if (bytes > most) most = bytes;
@@ -147,7 +147,7 @@ static mc_status list_results(race *r, size_t group) {
     list_begins(r, o);
     if (o->begin_count == 0) return MC_OK;
     size_t i = 0;
-    while (list->items[i].error != NULL || list->items[i].packing != group) i++;
+    while (!race_takes(r, i) || list->items[i].packing != group) i++;
     return add_checks(r, o, list->items[i].kernel);
 }
 
@@ -315,9 +315,11 @@ mc_status race_enter_all(race *r, race_summary *summary) {
     for (size_t i = 0; i < list->count && status == MC_OK; i++) {
         our_entry *e = &r->entries[i];
         e->variant = &list->items[i];
-        if (e->variant->error != NULL) continue;
+        e->estimate = r->problem->estimates[i];
+        if (!race_takes(r, i)) continue;
         mc_diag_clear(diag);
-        mc_status entered = enter_variant(r, e, diag);
+        mc_status entered = variants_need(&r->track->variants, i, r->track->gpu.context, diag);
+        if (entered == MC_OK) entered = enter_variant(r, e, diag);
         if (entered == MC_OK) continue;
         char hash[17];
         variant_hash_text(e->variant, hash);
@@ -333,16 +335,24 @@ mc_status race_enter_all(race *r, race_summary *summary) {
 
 /* -- The whole */
 
+static bool takes_group(const race *r, size_t group) {
+    for (size_t i = 0; i < r->track->variants.count; i++)
+        if (race_takes(r, i) && r->track->variants.items[i].packing == group) return true;
+    return false;
+}
+
 mc_status race_upload(race *r) {
     const variant_list *list = &r->track->variants;
     r->operands = calloc(list->packing_count + 1, sizeof *r->operands);
     r->entries = calloc(list->count + 1, sizeof *r->entries);
     if (r->operands == NULL || r->entries == NULL) return mc_fail(r->diag, MC_NOMEM, "out of memory");
     mc_status status = race_make_factors(r);
-    for (size_t i = 0; i < list->packing_count && status == MC_OK; i++) status = upload_operands(r, i);
-    for (size_t i = 0; i < list->packing_count && status == MC_OK; i++) status = list_results(r, i);
+    for (size_t i = 0; i < list->packing_count && status == MC_OK; i++)
+        if (takes_group(r, i)) status = upload_operands(r, i);
+    for (size_t i = 0; i < list->packing_count && status == MC_OK; i++)
+        if (takes_group(r, i)) status = list_results(r, i);
     for (size_t i = 0; i < list->count && status == MC_OK; i++)
-        if (list->items[i].error == NULL) status = race_make_sums(r, list->items[i].order);
+        if (race_takes(r, i)) status = race_make_sums(r, list->items[i].order);
     return status;
 }
 

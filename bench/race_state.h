@@ -18,7 +18,7 @@ typedef struct our_operands {
     result_check checks[MAX_OPERANDS];
     size_t check_count;
     double packed_bytes;
-    double prepare;       /* microseconds: A was packed, and copied to the device; 0: it is not packed */
+    double prepare;       /* microseconds: the host packed A and copied it there; 0: it is not packed */
     int64_t slots, named; /* with padding, and without */
 } our_operands;
 
@@ -29,7 +29,7 @@ typedef struct our_entry {
     mc_tensor_map *maps; /* MC_MAX_MAPS for each of the launches */
     int64_t n;           /* columns that it is launched for: the problem's, or drawn_ld of them */
     contender contender; /* quick 0: out of the race */
-    double estimate;     /* mc_spec_estimate, us */
+    double estimate;     /* the problem's, us */
     bool picked;         /* it has the least of its label */
 } our_entry;
 
@@ -80,6 +80,9 @@ typedef struct race {
     our_entry *entries;     /* one a variant */
     mc_diag *diag;
 } race;
+
+/* Whether variant I takes part in the problem. */
+static inline bool race_takes(const race *r, size_t i) { return r->problem->takes[i]; }
 
 /* -- race_want.c */
 

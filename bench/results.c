@@ -70,9 +70,16 @@ static result_problem *problem_of(results *r, size_t file, const json_t *line) {
     return p;
 }
 
-static void keep_best(result_best *best, const json_t *line, int64_t products) {
+/* Microseconds of what is done once. */
+static double prepared_of(const json_t *line, results_packed packed) {
+    double there = real_of(line, "device_prepare_us");
+    if (packed == PACKED_HOST || !(there > 0)) return real_of(line, "prepare_us");
+    return there + (packed == PACKED_ARRAYS ? real_of(line, "device_matrix_us") : 0);
+}
+
+static void keep_best(result_best *best, const json_t *line, const results_rule *rule) {
     double us = real_of(line, "us");
-    if (products > 0) us += real_of(line, "prepare_us") / (double)products;
+    if (rule->products > 0) us += prepared_of(line, rule->packed) / (double)rule->products;
     if (json_is_true(json_object_get(line, "picked"))) best->picked_us = us;
     if (best->us > 0 && best->us <= us) return;
     *best = (result_best){.us = us,
@@ -95,10 +102,10 @@ static bool add_result(results *r, size_t file, const json_t *line, const char *
     result_problem *p = problem_of(r, file, line);
     *fault = "out of memory";
     if (p == NULL) return false;
-    keep_best(&p->best[number], line, r->rule.products);
+    keep_best(&p->best[number], line, &r->rule);
     if (part == 0) return true;
     r->parents[part] = number;
-    keep_best(&p->best[part], line, r->rule.products);
+    keep_best(&p->best[part], line, &r->rule);
     return true;
 }
 

@@ -10,10 +10,16 @@ enum { RESULTS_MAX_LABELS = 64 };
 /* The contender that speeds are relative to, where no other is named. */
 #define RESULTS_BASE "cublaslt f16"
 
+/* Where a matrix of ours is packed that is prepared once: on the device, where its format can be, and it lies
+   there as a matrix; there, and made of CSR's arrays on the device before that; on the host. */
+typedef enum results_packed { PACKED_DEVICE, PACKED_ARRAYS, PACKED_HOST } results_packed;
+#define RESULTS_PACKED_WORDS "device|arrays|host"
+
 /* How results are read. */
 typedef struct results_rule {
     const char *over; /* the base: a contender, or words that several begin with; NULL: RESULTS_BASE */
     int64_t products; /* not 0: a time has its share, one of so many, of what was prepared before the first */
+    results_packed packed;
 } results_rule;
 
 /* A contender's best on one problem; us 0: none. Members point into the lines read. */

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sparse_peers.h"
+#include "stats.h"
 
-enum { QUICK_LAUNCHES = 3, OPERANDS = 3 };
+enum { QUICK_LAUNCHES = 3, OPERANDS = 3, SPARES = 6 };
 
 static const sparse_format *format_of(const sparse_product *p) { return &sparse_formats[p->format]; }
 static bool is_sampled(const sparse_product *p) { return format_of(p)->order != ORDER_ROWS; }
@@ -257,8 +258,8 @@ static mc_status enqueue(const contender *c, int set, cuda_stream stream, mc_dia
 }
 
 /* What is done once before the first product: asks for the buffer's size, takes a buffer where there is none
-   yet, preprocesses. */
-static mc_status prepare_set(sparse_call *call, gpu_device *gpu, size_t set, mc_diag *diag) {
+   yet, preprocesses. US: how long that took, until the GPU was done. */
+static mc_status prepare_set(sparse_call *call, gpu_device *gpu, size_t set, double *us, mc_diag *diag) {
     const sparse_product *p = call->product;
     const sparse_functions *f = functions_of(p);
     size_t bytes = 0;
@@ -268,23 +269,28 @@ static mc_status prepare_set(sparse_call *call, gpu_device *gpu, size_t set, mc_
         status = mc_device_alloc(gpu->device, bytes, &call->buffer, diag);
     if (status == MC_OK) status = check(p, f->preprocess(call, set), "_preprocess", diag);
     if (status == MC_OK) status = CUDA_CALL(gpu->driver, diag, StreamSynchronize, gpu->stream);
-    if (set == 0) call->prepare = timer_wall_us() - begin;
+    *us = timer_wall_us() - begin;
     return status;
 }
 
-/* The buffer serves all sets: they hold the same matrix. The spare set, with the operands of set 0, comes
-   first: what the library loads and allocates once is then there when set 0 is timed. */
+/* The buffer serves all sets: they hold the same matrix. Spare sets, with the operands of set 0, come first.
+   Preparing them is timed, but for the first one, with which the library loads and allocates what it does
+   once. */
 static mc_status prepare_call(sparse_call *call, gpu_device *gpu, const sparse_problem *q, mc_diag *diag) {
     const sparse_product *p = call->product;
     const sparse_functions *f = functions_of(p);
-    size_t spare = (size_t)p->slab.sets;
+    size_t sets = (size_t)p->slab.sets;
+    double times[SPARES], untimed;
     mc_status status = MC_OK;
-    call->descs = calloc((spare + 1) * OPERANDS, sizeof *call->descs);
+    call->descs = calloc((sets + SPARES) * OPERANDS, sizeof *call->descs);
     if (call->descs == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    for (size_t set = 0; set <= spare && status == MC_OK; set++)
-        status = f->describe(p, q, set == spare ? 0 : (int)set, call->descs + set * OPERANDS, diag);
-    if (status == MC_OK) status = prepare_set(call, gpu, spare, diag);
-    for (size_t set = 0; set < spare && status == MC_OK; set++) status = prepare_set(call, gpu, set, diag);
+    for (size_t set = 0; set < sets + SPARES && status == MC_OK; set++)
+        status = f->describe(p, q, set >= sets ? 0 : (int)set, call->descs + set * OPERANDS, diag);
+    for (size_t i = 0; i < SPARES && status == MC_OK; i++)
+        status = prepare_set(call, gpu, sets + i, &times[i], diag);
+    if (status == MC_OK) call->prepare = box_of(times + 1, SPARES - 1).median;
+    for (size_t set = 0; set < sets && status == MC_OK; set++)
+        status = prepare_set(call, gpu, set, &untimed, diag);
     return status;
 }
 
@@ -294,7 +300,7 @@ static void close_call(sparse_call *call, gpu_device *gpu) {
     const cusparse *sp = &p->library->sp;
     const size_t sparse = !is_sampled(p) ? 0 : 2;
     int (*destroy)(void *) = is_vector(p) ? sp->DestroyDnVec : sp->DestroyDnMat;
-    for (size_t i = 0; i < ((size_t)p->slab.sets + 1) * OPERANDS; i++)
+    for (size_t i = 0; i < ((size_t)p->slab.sets + SPARES) * OPERANDS; i++)
         if (call->descs[i] != NULL)
             (void)(i % OPERANDS == sparse ? sp->DestroySpMat(call->descs[i]) : destroy(call->descs[i]));
     mc_device_free(gpu->device, call->buffer);

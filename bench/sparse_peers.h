@@ -26,9 +26,9 @@ void sparse_library_close(sparse_library *library);
 typedef struct sparse_call {
     const struct sparse_product *product;
     int algorithm;
-    void **descs;    /* 3 a set, and of a spare one */
+    void **descs;    /* 3 a set, and of the spare ones */
     uint64_t buffer; /* 0: none */
-    double prepare;  /* microseconds that asking for the buffer's size and preprocessing took */
+    double prepare;  /* microseconds that asking for the buffer's size and preprocessing took, the median */
 } sparse_call;
 
 typedef struct sparse_product {

@@ -41,11 +41,12 @@ static groups groups_of(const results *r) {
 
 static void print_machine(const json_t *line) {
     const char *gpu = "", *driver = "";
-    int capability = 0, cuda = 0, lt = 0, sp = 0, lts = 0, cold = 0, between = 0, vec = 0, rounds = 0, sm = 0;
-    json_unpack((json_t *)line, "{s:s, s:s, s:i, s:i, s:i, s:i, s?i, s:b, s?b, s:i, s:i, s:i}", "gpu", &gpu,
-                "driver", &driver, "capability", &capability, "cuda", &cuda, "cublaslt", &lt, "cusparse", &sp,
-                "cusparselt", &lts, "cold", &cold, "between", &between, "vec", &vec, "rounds", &rounds,
-                "sm_mhz", &sm);
+    int capability = 0, cuda = 0, lt = 0, sp = 0, lts = 0, cold = 0, between = 0, vec = 0, rounds = 0, sm = 0,
+        best = 0;
+    json_unpack((json_t *)line, "{s:s, s:s, s:i, s:i, s:i, s:i, s?i, s:b, s?b, s:i, s:i, s:i, s?i}", "gpu",
+                &gpu, "driver", &driver, "capability", &capability, "cuda", &cuda, "cublaslt", &lt,
+                "cusparse", &sp, "cusparselt", &lts, "cold", &cold, "between", &between, "vec", &vec,
+                "rounds", &rounds, "sm_mhz", &sm, "best", &best);
     char pruned[40] = "";
     if (lts > 0) snprintf(pruned, sizeof pruned, ", cuSPARSELt %d", lts);
     printf("%s (sm_%d, %d MHz before), driver %s, CUDA %d.%d, cuBLASLt %d, cuSPARSE %d%s; V = %d, %s L2, "
@@ -53,7 +54,13 @@ static void print_machine(const json_t *line) {
            "rounds%s\n",
            gpu, capability, sm, driver, cuda / 1000, cuda % 1000 / 10, lt, sp, pruned, vec,
            cold ? "cold" : "warm", rounds, between ? ", an ordinary kernel before each launch" : "");
+    if (best > 0) printf("Of each problem's variants only the %d that the estimate puts first\n", best);
 }
+
+static const char *const packed_words[] = {
+    [PACKED_DEVICE] = "on the device, where its format can be",
+    [PACKED_ARRAYS] = "on the device, where its format can be, out of CSR's arrays there",
+    [PACKED_HOST] = "on the host"};
 
 static void print_head(const results *r) {
     size_t notes = 0;
@@ -66,8 +73,8 @@ static void print_head(const results *r) {
     if (notes > 0) printf(", %zu notes of contenders that could not take part or were wrong", notes);
     printf("\n");
     if (r->rule.products > 0)
-        printf("Times have their share of what is prepared once, for %lld products\n",
-               (long long)r->rule.products);
+        printf("Times have their share of what is prepared once, for %lld products; ours is packed %s\n",
+               (long long)r->rule.products, packed_words[r->rule.packed]);
 }
 
 /* -- Speeds ---------------------------------------------------------------------------------------------- */
@@ -289,6 +296,7 @@ static mc_status print_all(const results *r, bool speeds, mc_diag *diag) {
 
 typedef struct summary_options {
     results_rule rule;
+    int packed; /* the place of the word, from 1; 0: none */
     bool speeds, json;
 } summary_options;
 
@@ -298,6 +306,10 @@ static const cmd_option summary_table[] = {
      "); cusparse: on each problem the fastest of its contenders"},
     {"products", 0, OPTION_INTEGER, offsetof(summary_options, rule.products), "P", 1, INT32_MAX,
      "count what is prepared once for a matrix: one of P parts of it with each product"},
+    {"packed", 0, OPTION_CHOICE, offsetof(summary_options, packed), RESULTS_PACKED_WORDS, 0, 0,
+     "of --products: where ours is packed (device, where its format can be); arrays: there, and made a "
+     "matrix "
+     "of CSR's arrays before"},
     {"speeds", 0, OPTION_SWITCH, offsetof(summary_options, speeds), NULL, 0, 0, "the tables of speeds alone"},
     {"json", 0, OPTION_SWITCH, offsetof(summary_options, json), NULL, 0, 0,
      "lines of JSON: our times beside each peer's, where N >= 512 and where N <= 64"},
@@ -308,6 +320,9 @@ static int summary_run(int argc, char **argv) {
     int exit_status;
     summary_options options = {0};
     if (!cmd_parse(&cmd_summary, argc, argv, &options, &operands, &exit_status)) return exit_status;
+    if (options.packed > 0 && options.rule.products == 0)
+        return cmd_usage("summary: --packed is for --products");
+    if (options.packed > 0) options.rule.packed = (results_packed)(options.packed - 1);
     mc_diag *diag = mc_diag_create();
     results r;
     mc_status status = results_read(&r, &options.rule, operands, diag);

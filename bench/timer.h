@@ -40,8 +40,10 @@ typedef struct contender {
     size_t begin_count;
     const result_check *others; /* further results */
     size_t other_count;
-    double quick;   /* microseconds, of timer_quick */
-    double prepare; /* likewise, of what is done once for a matrix before its first product; 0: nothing is */
+    double quick; /* microseconds, of timer_quick */
+    /* Likewise, of what is done once for a matrix before its first product; 0: nothing is. Of ours, which the
+       host packs and copies there, also where it lies on the device (device_packing.h) */
+    double prepare, prepare_there, matrix_there;
 } contender;
 
 typedef struct timing {

@@ -219,6 +219,10 @@ static mc_status load_variant(variant *v, mc_context *context, mc_diag *diag) {
     return status;
 }
 
+mc_status variants_need(variant_list *list, size_t i, mc_context *context, mc_diag *diag) {
+    return list->items[i].module == NULL ? load_variant(&list->items[i], context, diag) : MC_OK;
+}
+
 static void prepare_variant(variant *v, const char *settings, mc_context *context) {
     mc_diag *diag = mc_diag_create();
     mc_status status = mc_kernel_generate(v->spec, v->index, &v->kernel, diag);

@@ -63,6 +63,8 @@ mc_status variants_add_others(variant_list *list, const char *folder, mc_diag *d
 /* Generates all on THREADS threads, and loads them by the cache of CONTEXT, if that is not NULL; then finds
    out which pack alike. A variant that fails has an error; MC_CANNOT where all do. */
 mc_status variants_load(variant_list *list, mc_context *context, int threads, mc_diag *diag);
+/* Loads variant I by the cache of CONTEXT, unless it is loaded. */
+mc_status variants_need(variant_list *list, size_t i, mc_context *context, mc_diag *diag);
 /* The types of all results, a bit each: 1 << MC_F16. */
 unsigned variants_outs(const variant_list *list);
 void variants_close(variant_list *list);

@@ -140,6 +140,7 @@ static mc_status pack(work *w, const work_plan *plan, mc_diag *diag) {
     if (w->packings == NULL || w->pack_us == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     mc_status status = MC_OK;
     for (size_t i = 0; i < count && status == MC_OK; i++) {
+        if (!work_packs(w, plan, i)) continue;
         double begin = timer_thread_us();
         status = mc_pack(plan->variants->packings[i], &w->a, &w->packings[i], diag);
         w->pack_us[i] = timer_thread_us() - begin;
@@ -157,8 +158,9 @@ void work_prepare(work *w, const work_plan *plan) {
     for (size_t i = 0; i < plan->size_count && status == MC_OK; i++)
         w->problems[i].shape = plan->operation->shape(&w->a, plan->sizes[i]);
     if (status == MC_OK && plan->drawn) status = drawn_prepare(w, plan, diag);
-    if (status == MC_OK) status = pack(w, plan, diag);
     if (status == MC_OK && !plan->drawn) status = plan->operation->prepare(w, plan, diag);
+    if (status == MC_OK) status = work_choose(w, plan, diag);
+    if (status == MC_OK) status = pack(w, plan, diag);
     if (status != MC_OK) w->error = strdup(diag != NULL ? mc_diag_text(diag) : mc_status_text(status));
     mc_diag_destroy(diag);
 }
@@ -166,7 +168,8 @@ void work_prepare(work *w, const work_plan *plan) {
 bool work_is_within(const variant_list *variants) { return mc_type_is_real(variants->rhs); }
 
 static void problem_release(work_problem *p) {
-    void *arrays[] = {p->want, p->wide_a, p->wide_b, p->a_half, p->b_half, p->b_cols, p->a_float, p->b_float};
+    void *arrays[] = {p->want,   p->wide_a,  p->wide_b,  p->a_half,    p->b_half,
+                      p->b_cols, p->a_float, p->b_float, p->estimates, p->takes};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
     mc_dense_free(&p->a);
     mc_dense_free(&p->b);

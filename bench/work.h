@@ -30,11 +30,20 @@ typedef struct work_plan {
     bool drawn;
     fill_law law;
     double sparsity;
+    /* What estimates are for */
+    mc_gpu gpu;
+    bool cold;
+    /* Of each contender's variants only so many take part in a problem, those of the least estimates. 0: all,
+       as where none has an estimate */
+    int64_t best;
 } work_plan;
 
 /* One size's dense operands and, spmm, result. Members that an operator has not are NULL. */
 typedef struct work_problem {
     problem_shape shape;
+    /* Of each variant: mc_spec_estimate, us; and whether it takes part */
+    double *estimates;
+    bool *takes;
     /* our kernels'; spmm: b only. The ld is the length of a row, and one more where two elements share a byte
        and that is odd */
     mc_dense a, b; /* without data: drawn on the GPU */
@@ -62,7 +71,7 @@ typedef struct work {
     int64_t rows, cols;  /* of the pattern, read ahead; 0 of a compressed file */
     mc_vsparse a;        /* the mask of sddmm */
     int64_t padded_cols; /* at least its columns, in whole blocks of every sparse peer */
-    mc_packed *packings; /* one for each group of the variants */
+    mc_packed *packings; /* one for each group of the variants; empty, where none of it takes part */
     double *pack_us;     /* how long its thread packed each */
     work_problem problems[WORK_MAX_SIZES];
     sampled_order orders[ORDER_COUNT]; /* sddmm: those of the variants and the sparse peers */
@@ -81,6 +90,10 @@ void work_list_free(work *items, size_t count);
 /* Reads the matrix, dilates it by the variants' V, draws values from the plan's seed, packs it for every
    group, and makes the operator's problems of it. What goes wrong stands in work->error. */
 void work_prepare(work *work, const work_plan *plan);
+/* choose.c: estimates of all problems, whose operands are there, and which variants take part. */
+mc_status work_choose(work *work, const work_plan *plan, mc_diag *diag);
+/* Whether a variant of GROUP takes part in one of them. */
+bool work_packs(const work *work, const work_plan *plan, size_t group);
 /* Whether both sides are floats, whose sums are right within bounds. */
 bool work_is_within(const variant_list *variants);
 /* The least leading dimension of rows of LENGTH elements. */

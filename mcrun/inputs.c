@@ -209,6 +209,20 @@ static mc_status find_lds(product_session *s, const mc_kernel *kernel, mc_diag *
     return status;
 }
 
+/* Rows may lie so far apart that it takes long to fill an operand. */
+mc_status inputs_check_limits(const product_session *s, const mc_kernel *kernel, mc_diag *diag) {
+    const mc_operator *o = s->base.op;
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < o->operand_count && status == MC_OK; i++) {
+        const operand_row *operand = &o->operands[i];
+        if (operand->ld == NO_MEMBER || !operand_is_there(&s->base.shape, operand)) continue;
+        const mc_constraint c =
+            mc_contract_of_shape(mc_kernel_contract(kernel), problem_members[operand->ld].field);
+        status = mc_bind_check_limit(&c, member_get(&s->base.shape, operand->ld), diag);
+    }
+    return status;
+}
+
 /* By columns: the transposed matrix, row by row, with the leading dimension LD. */
 static mc_status lay_out(mc_dense *dense, int64_t ld, mc_diag *diag) {
     mc_dense turned;

@@ -35,7 +35,8 @@ static mc_status expect_others(session *s, const host_operands *operands, mc_dia
 /* The operands, and the output that KERNEL must give. */
 static mc_status expect(session *s, const mc_kernel *kernel, mc_diag *diag) {
     plan_problem whole = {0};
-    mc_status status = inputs_make((product_session *)s, diag);
+    mc_status status = inputs_check_limits((const product_session *)s, kernel, diag);
+    if (status == MC_OK) status = inputs_make((product_session *)s, diag);
     if (status == MC_OK) status = inputs_make_factors((product_session *)s, kernel, diag);
     host_operands operands = operands_of(s, &whole);
     if (status == MC_OK)

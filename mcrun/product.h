@@ -31,6 +31,8 @@ typedef struct product_session {
 
 /* For the spec's default variant: what is known before the sparse matrix is as a variant wants it. */
 mc_status inputs_prepare(product_session *s, const mc_kernel *kernel, mc_diag *diag);
+/* MC_CANNOT where KERNEL does not take a leading dimension because it is too long. */
+mc_status inputs_check_limits(const product_session *s, const mc_kernel *kernel, mc_diag *diag);
 /* The dense operands, once the matrix is. */
 mc_status inputs_make(product_session *s, mc_diag *diag);
 /* Scales and the like as KERNEL wants them, once the matrix is. */

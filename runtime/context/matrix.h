@@ -135,6 +135,8 @@ static inline mc_address matrix_own_values(const mc_matrix *matrix) { return mat
    MC_CANNOT where that is not how its format is made. */
 mc_status matrix_pack_on_device(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing *packing,
                                 mc_diag *diag);
+/* Whether it is one of KERNEL's format, though not of every form that is (`reorder`). */
+bool matrix_packs_on_device(const mc_kernel *kernel);
 void packing_free(mc_context *context, matrix_packing *packing);
 void packing_empty(mc_context *context, matrix_packing *packing);
 /* HOST becomes the matrix's, also on failure. */

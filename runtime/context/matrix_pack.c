@@ -21,6 +21,10 @@ static device_packer *find_packer(const char *format) {
     return NULL;
 }
 
+bool matrix_packs_on_device(const mc_kernel *kernel) {
+    return find_packer(mc_kernel_contract(kernel)->format) != NULL;
+}
+
 /* All that was made becomes PACKING's. */
 static mc_status take_packed(mc_context *context, device_packed *packed, matrix_packing *packing,
                              mc_diag *diag) {

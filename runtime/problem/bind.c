@@ -109,13 +109,17 @@ static mc_status check_k(const mc_kernel *kernel, const binding_list *bindings, 
     return status == MC_OK ? operator_check_k(o, k, diag) : status;
 }
 
+mc_status mc_bind_check_limit(const mc_constraint *c, int64_t value, mc_diag *diag) {
+    if (c->limit == 0 || value <= c->limit) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "%s is %lld, the kernel takes at most %lld: %s", c->shape,
+                   (long long)value, (long long)c->limit, c->why);
+}
+
 /* What the contract says of a shape. */
 static mc_status check_constraint(const mc_constraint *c, const binding_list *bindings, mc_diag *diag) {
     int64_t value = 0;
     mc_status status = find(bindings, c->shape, &value, diag);
-    if (status == MC_OK && c->limit && value > c->limit)
-        return mc_fail(diag, MC_CANNOT, "%s is %lld, the kernel takes at most %lld: %s", c->shape,
-                       (long long)value, (long long)c->limit, c->why);
+    if (status == MC_OK) status = mc_bind_check_limit(c, value, diag);
     if (status != MC_OK || !c->multiple || value % c->multiple == 0) return status;
     return mc_fail(diag, MC_CANNOT, "%s is %lld, not a multiple of the %u that the kernel's copies need",
                    c->shape, (long long)value, c->multiple);

@@ -36,4 +36,7 @@ MC_API size_t mc_workspace_bytes(const mc_kernel *kernel, const mc_packed *packe
 MC_API mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t count, mc_launch *launch,
                          mc_diag *diag);
 
+/* MC_CANNOT, as mc_bind says it, where VALUE of C's shape is beyond C's limit. */
+MC_API mc_status mc_bind_check_limit(const mc_constraint *c, int64_t value, mc_diag *diag);
+
 #endif

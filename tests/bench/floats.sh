@@ -41,7 +41,12 @@ for type in f16 bf16; do
     lines "single nonzeros of $type" 'cusparse \(bsr [fb]\|blocked-ell\)' 0
     check 'what is prepared is told of ours and of each algorithm' [ "$(grep '"contender":"\(mcgen\|cusparse\)' lines.jsonl | grep -vc '"prepare_us":[0-9]')" = 0 ]
     lines 'and nothing is for a dense product' '"cublaslt .*prepare_us' 0
+    lines 'ours is packed on the device, too' '"contender":"mcgen .*"prepare_us":[0-9].*"device_prepare_us":[0-9].*"device_matrix_us":[0-9]' 2
+    lines 'and nobody else is' '"device_' 2
 done
+expect 0 '' run "$specs/spmm_csr_f16.lua" --set reorder=degree --n 40 --variants default --peers none
+lines 'reordered, it is packed on the host' '"contender":"mcgen .*"prepare_us"' 2
+lines 'alone' '"device_' 0
 expect 0 'cuSPARSE has no spmm of tf32: it multiplies the same values in f32' \
     run "$specs/spmm_csr_tf32.lua" --n 40 --variants default
 all_right 'single nonzeros of tf32' 'mcgen tf32 tf32 f32' 'cublaslt tf32'

@@ -39,6 +39,22 @@ for n in 16 40; do check 'the pick has the least estimate' [ "$(least b.smtx $n 
 expect 0 "Speed of the estimate's pick" "$mcbench" summary all.jsonl
 expect 0 'of the floor' "$mcbench" summary all.jsonl
 
+# Of each type of results the one that the estimate picks, and the two best; others are neither packed nor loaded
+picks() { grep '"picked":true' "$1" | sed 's/.*"matrix":"\([^"]*\)".*"n":\([0-9]*\).*"variant":"\([^"]*\)".*/\1 \2 \3/' | sort; }
+expect 0 '8 variants generated' run --n 16,40 --variants 0,17,60,92 --best 1 --rounds 5 -o best.jsonl
+check 'the same picks' [ "$(picks best.jsonl)" = "$(picks all.jsonl)" ]
+lines 'nothing but these: ' '"kind":"result"' best.jsonl 8
+lines '' '"kind":"note"' best.jsonl 0
+lines 'the run tells it: ' '"best":1' best.jsonl 1
+expect 0 "Of each problem's variants only the 1 that the estimate puts first" "$mcbench" summary best.jsonl
+expect 0 '' run --n 16,40 --variants 0,17,60,92 --best 2 --rounds 5 -o best.jsonl
+check 'quick times of two of each type' [ "$(field best.jsonl 3 us)" = 4 ]
+check 'the best of all' [ "$(picks best.jsonl)" = "$(picks all.jsonl)" ]
+expect 0 '' run --n 16 --variants 0,17,60,92 --best 99 --rounds 5 -o best.jsonl
+check 'all, where there are no more' [ "$(field best.jsonl 3 us)" = 8 ]
+expect 0 '8 could not run' run --n 16 --variants 0,17,60,92 --set n=24 --best 1 --rounds 5 -o best.jsonl
+lines 'all are tried, where none has an estimate: ' '"kind":"note"' best.jsonl 16
+
 # The libraries
 expect 0 '' run --peers all --n 16 --variants default -o peers.jsonl
 lines '' '"kind":"note"' peers.jsonl 0

@@ -280,6 +280,61 @@ static void test_alike(void) {
     variants_close(&list);
 }
 
+/* -- Who takes part */
+
+/* Of a work whose best variants take part: these have the least estimates, and their groups are packed. */
+static void check_best(const work *w, const work_plan *plan) {
+    const variant_list *list = plan->variants;
+    for (size_t size = 0; size < plan->size_count; size++) {
+        const work_problem *p = &w->problems[size];
+        double most = 0, least = INFINITY; /* of those that take part, and of the others */
+        int64_t count = 0;
+        for (size_t i = 0; i < list->count; i++) {
+            if (p->takes[i]) count++, most = fmax(most, p->estimates[i]);
+            else least = fmin(least, p->estimates[i]);
+        }
+        CHECK(count == plan->best && most <= least && isfinite(most), "%lld: to %f, others from %f",
+              (long long)count, most, least);
+    }
+    size_t packed = 0;
+    for (size_t g = 0; g < list->packing_count; g++) {
+        bool wanted = false;
+        for (size_t i = 0; i < list->count; i++)
+            if (list->items[i].packing == g)
+                for (size_t size = 0; size < plan->size_count; size++) wanted |= w->problems[size].takes[i];
+        CHECK(wanted == (w->packings[g].array_count > 0), "group %zu", g);
+        packed += wanted;
+    }
+    CHECK(packed > 0 && packed < list->packing_count, "%zu of %zu are packed", packed, list->packing_count);
+}
+
+static void test_best(void) {
+    char *paths[] = {csr_spec, NULL};
+    variant_list list;
+    work *items;
+    size_t count;
+    OK(variants_choose(&list, paths, NULL, 0, 90, "all", diag));
+    OK(variants_load(&list, NULL, 2, diag));
+    work_plan plan = {.operation = list.operation,
+                      .sizes = {32, 512},
+                      .size_count = 2,
+                      .variants = &list,
+                      .gpu = *mc_gpu_find(NULL, 90)};
+    write_matrix("best.smtx", 40, 300, 0.95);
+    OK(work_list(folder, "best", 0, &items, &count, diag));
+    for (plan.best = 1; plan.best <= 3; plan.best += 2) {
+        work_prepare(&items[0], &plan);
+        CHECK(items[0].error == NULL, "%s", items[0].error);
+        if (items[0].error == NULL) check_best(&items[0], &plan);
+        work_release(&items[0], &plan);
+    }
+    work_list_free(items, count);
+    char path[128];
+    snprintf(path, sizeof path, "%s/best.smtx", folder);
+    remove(path);
+    variants_close(&list);
+}
+
 /* -- Patterns without files */
 
 static void test_patterns(void) {
@@ -347,6 +402,7 @@ int main(int argc, char **argv) {
     panel_spec = argv[2], csr_spec = argv[3];
     test_panels();
     test_alike();
+    test_best();
     test_halves();
     test_patterns();
     test_sets();

@@ -320,6 +320,12 @@ check 'a wrong element is named with its bits' grep -q 'mcrun: C\[0\]\[0\] is [-
 
 expect 2 'N is 3 by --n, but 2 by b.npy' spmm tiny.smtx --b b.npy --n 3
 expect 2 '--ldb is 1, less than N = 2' spmm tiny.smtx --b b.npy --ldb 1
+# A B whose rows lie too far apart is refused before it is filled, which would take a minute and gigabytes
+for variants in '' '--variant 3' '--variants best'; do
+    # shellcheck disable=SC2086
+    expect 1 'ldb is 536870912, the kernel takes at most 536870911: a row has at most 2^31 - 1 bytes' \
+        timeout 20 "$mcrun" spmm "$2/specs/spmm_csr_f32.lua" tiny.smtx --device sim --n 2 --ldb 536870912 $variants
+done
 expect 1 'b.npy has 3 rows, A 90 columns' spmm m.smtx --b b.npy
 expect 1 'm.smtx: not a .npy file' spmm tiny.smtx --a m.smtx
 
