@@ -4,12 +4,17 @@
 #include "base/memory.h"
 #include "formats/csr.h"
 #include "formats/format.h"
+#include "formats/long_rows.h"
 #include "formats/slots.h"
 #include "parts/panels.h"
 
 extern const packed_format format_csr;
 
-enum { MOST_WARPS = 8, MOST_SHARE = INT32_MAX / CSR_STRIDE };
+enum {
+    MOST_WARPS = 8,
+    MOST_SHARE = INT32_MAX / CSR_STRIDE,
+    LEAST_ROOM = 1024 /* items */
+};
 
 /* -- Who takes what ----------------------------------------------------------------------------------- */
 
@@ -22,33 +27,36 @@ panel_sharing csr_share(const mc_csr_form *form, int64_t length) {
 typedef struct dealing {
     const mc_csr_form *form;
     const mc_vsparse *a;
-    int32_t *items; /* NULL: they are counted alone */
-    int64_t count;  /* of items, so far */
-    int64_t pieces; /* thread blocks that share a row with others */
+    int32_t *items;
+    int64_t count, room; /* of items */
+    bool full;           /* there was no memory for more */
 } dealing;
 
 static int64_t length_of(const mc_vsparse *a, int64_t row) { return a->row_ptr[row + 1] - a->row_ptr[row]; }
 
-static void put_item(dealing *d, int64_t row, int64_t from, int64_t to, unsigned sharing) {
-    panels_put_item(d->items, d->count++, row, from, to, sharing);
+static void grow(dealing *d) {
+    const int64_t room = 2 * d->room + LEAST_ROOM;
+    int32_t *items = d->full ? NULL : realloc(d->items, (size_t)room * PANEL_ITEM_WORDS * sizeof *items);
+    d->full = items == NULL;
+    if (items != NULL) d->items = items, d->room = room;
 }
 
-static void put_row(dealing *d, int64_t row, panel_sharing s) {
-    const int64_t first = d->a->row_ptr[row], length = length_of(d->a, row);
+static void put_item(dealing *d, int64_t row, int64_t from, int64_t to, unsigned sharing) {
+    if (d->count == d->room) grow(d);
+    if (!d->full) panels_put_item(d->items, d->count++, row, from, to, sharing);
+}
+
+static void put_long_row(dealing *d, const long_row *of) {
+    const panel_sharing s = of->sharing;
+    const int64_t first = d->a->row_ptr[of->row];
     const unsigned all = CSR_LONG | (unsigned)(s.parts - 1) << PANEL_PARTS_SHIFT |
                          (unsigned)(s.pieces - 1) << PANEL_PIECES_SHIFT;
-    for (int64_t leaf = 0; leaf < s.pieces * s.parts; leaf++)
-        put_item(d, row, first + panels_cut(s, length, leaf), first + panels_cut(s, length, leaf + 1),
-                 all | (unsigned)(leaf % s.parts) | (unsigned)(leaf / s.parts) << PANEL_PIECE_SHIFT);
-}
-
-/* Those of PARTS warps, of several thread blocks or of one. */
-static void put_long_rows(dealing *d, int parts, bool pieces) {
-    for (int64_t row = 0; row < d->a->rows; row++) {
-        if (!csr_is_long(d->form, length_of(d->a, row))) continue;
-        const panel_sharing s = csr_share(d->form, length_of(d->a, row));
-        if (s.parts == parts && (s.pieces > 1) == pieces) put_row(d, row, s);
-    }
+    row_cutter cutter = row_cutter_of(s, length_of(d->a, of->row));
+    for (int64_t piece = 0; piece < s.pieces; piece++)
+        for (int part = 0; part < s.parts; part++) {
+            const int64_t from = first + cutter.at, to = first + row_cutter_next(&cutter);
+            put_item(d, of->row, from, to, all | (unsigned)part | (unsigned)piece << PANEL_PIECE_SHIFT);
+        }
 }
 
 int64_t csr_segment_end(const mc_csr_form *form, const mc_vsparse *a, int64_t first) {
@@ -82,25 +90,31 @@ static void put_other_rows(dealing *d) {
     if (first < d->a->rows) put_item(d, first, d->a->rows, 0, 0);
 }
 
-static void deal(dealing *d) {
-    d->count = 0;
-    put_long_rows(d, d->form->warps, true);
-    d->pieces = d->count / d->form->warps;
-    for (int parts = d->form->warps; parts >= 1; parts /= 2) put_long_rows(d, parts, false);
+static void deal(dealing *d, const long_rows *shared) {
+    for (int64_t i = 0; i < shared->count; i++) put_long_row(d, &shared->rows[i]);
     (d->form->segmented ? put_segments : put_other_rows)(d);
-    while (d->count % d->form->warps != 0) put_item(d, 0, 0, 0, 0);
-    if (d->items != NULL) panels_mark_sharing(d->items, d->count, d->form->warps);
+    while (d->count % d->form->warps != 0 && !d->full) put_item(d, 0, 0, 0, 0);
+    if (!d->full) panels_mark_sharing(d->items, d->count, d->form->warps);
 }
+
+static panel_sharing share_of(const void *form, int64_t length) { return csr_share(form, length); }
 
 static mc_status add_items(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
     dealing d = {.form = form, .a = a};
+    long_rows shared;
     if (form->share == 0) return MC_OK;
-    deal(&d);
-    mc_status status = packed_add(packed, "items", MC_S32, mcrt_product(d.count, PANEL_ITEM_WORDS), diag);
+    mc_status status =
+        long_rows_find(a, (int64_t)form->share * CSR_STRIDE, form->warps, share_of, form, &shared, diag);
     if (status != MC_OK) return status;
-    packed->pieces = d.pieces;
-    d.items = mc_packed_find(packed, "items")->data;
-    deal(&d);
+    deal(&d, &shared);
+    packed->pieces = shared.pieces;
+    long_rows_free(&shared);
+    if (d.full) {
+        free(d.items);
+        return mcrt_no_memory(diag, a->rows, "rows");
+    }
+    packed->arrays[packed->array_count++] =
+        (mc_packed_array){"items", MC_S32, mcrt_product(d.count, PANEL_ITEM_WORDS), d.items};
     return MC_OK;
 }
 
@@ -142,9 +156,8 @@ static mc_status check(const mc_vsparse *a, const mc_csr_form *form, mc_diag *di
 /* Whole groups of slots, as a device puts new values in place; zeros behind the last nonzero. */
 static int64_t padded(int64_t nonzeros) { return (nonzeros + SLOTS_PLAIN - 1) / SLOTS_PLAIN * SLOTS_PLAIN; }
 
-static mc_status add_rows(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
-    mc_status status = add_items(a, form, packed, diag);
-    if (status == MC_OK) status = packed_add(packed, "row_ptr", MC_S32, a->rows + 1, diag);
+static mc_status add_row_ptr(const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
+    mc_status status = packed_add(packed, "row_ptr", MC_S32, a->rows + 1, diag);
     if (status != MC_OK) return status;
     int32_t *row_ptr = mc_packed_find(packed, "row_ptr")->data;
     for (int64_t row = 0; row <= a->rows; row++) row_ptr[row] = (int32_t)a->row_ptr[row];
@@ -152,7 +165,8 @@ static mc_status add_rows(const mc_vsparse *a, const mc_csr_form *form, mc_packe
 }
 
 static mc_status add_arrays(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
-    mc_status status = add_rows(a, form, packed, diag);
+    mc_status status = add_items(a, form, packed, diag);
+    if (status == MC_OK) status = add_row_ptr(a, packed, diag);
     if (status == MC_OK) status = packed_add(packed, "col_idx", MC_S32, a->vectors, diag);
     if (status == MC_OK) status = packed_add(packed, "values", a->type, padded(a->vectors), diag);
     if (status != MC_OK) return status;
@@ -203,12 +217,13 @@ mc_status csr_outline(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *p
     *packed = (mc_packed){0};
     *slots = (packed_slots){0};
     mc_status status = check(a, &form, diag);
-    if (status == MC_OK) status = add_rows(a, &form, packed, diag);
+    if (status == MC_OK) status = add_items(a, &form, packed, diag);
     if (status == MC_OK) status = packed_slots_plain("values", a->type, 1, a->vectors, slots, diag);
     if (status != MC_OK) {
         mc_packed_free(packed);
         return status;
     }
+    packed->arrays[packed->array_count++] = (mc_packed_array){"row_ptr", MC_S32, a->rows + 1, NULL};
     packed->arrays[packed->array_count++] = (mc_packed_array){"col_idx", MC_S32, a->vectors, NULL};
     packed->arrays[packed->array_count++] = (mc_packed_array){"values", a->type, padded(a->vectors), NULL};
     return MC_OK;

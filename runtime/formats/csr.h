@@ -9,8 +9,8 @@
 
 /* Whether KERNEL reads row_ptr, col_idx and values as CSR has them, and nothing else of the matrix. */
 bool csr_reads_as_it_comes(const mc_kernel *kernel);
-/* What mc_pack makes of A for KERNEL, whose format is csr, as far as row offsets say: "items" and "row_ptr"
-   with data, "col_idx" and "values" without; and the slots, without their vectors. */
+/* What mc_pack makes of A for KERNEL, whose format is csr, as far as row offsets say: "items" with
+   data, "row_ptr", "col_idx" and "values" without; and the slots, without their vectors. */
 mc_status csr_outline(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, packed_slots *slots,
                       mc_diag *diag);
 /* MC_USAGE where FORM is none. */
