@@ -9,6 +9,9 @@ enum {
     CSR_WARP = 32
 };
 
+/* Without a list: a row that is so many times `share` strides of nonzeros is always its thread block's. */
+enum { CSR_BLOCK_LONG = 32 };
+
 /* Set in the last word of an item (panels.h) whose warp has a long row. */
 #define CSR_LONG 0x80000000u
 

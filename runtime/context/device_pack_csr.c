@@ -1,5 +1,5 @@
-/* csr, packed on the device: the list of who takes what comes of row offsets, which the host has, too; offsets
-   and columns are copied where they lie. */
+/* csr, packed on the device: the list of who takes what comes of row offsets, which the host has, too;
+   offsets and columns are copied where they lie. */
 #include "context/device_pack.h"
 #include "context/device_work.h"
 #include "context/matrix_segments.h"

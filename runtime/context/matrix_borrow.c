@@ -38,8 +38,8 @@ static mc_status check_config(const mc_csr_config *config, mc_diag *diag) {
     return status;
 }
 
-/* Nobody has looked at the rows. For estimates they are alike but for one that is so many times as long: as
-   no row is shared, a kernel that few lanes take a row by would be slow where there is one, as in graphs. */
+/* Nobody has looked at the rows. For estimates they are alike but for one that is so many times as long, as
+   in graphs: a kernel whose thread blocks have few lanes for it would be slow. */
 enum { LONGER = 64 };
 
 static mc_status outline(const mc_csr_config *config, mc_vsparse *host, mc_diag *diag) {

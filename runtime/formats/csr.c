@@ -18,8 +18,18 @@ enum {
 
 /* -- Who takes what ----------------------------------------------------------------------------------- */
 
+bool csr_is_long(const mc_csr_form *form, const mc_vsparse *a, int64_t row) {
+    const int64_t length = a->row_ptr[row + 1] - a->row_ptr[row], share = (int64_t)form->share * CSR_STRIDE;
+    if (form->share == 0 || length <= share) return false;
+    if (!form->by_blocks || length > share * CSR_BLOCK_LONG) return true;
+    const int64_t rows = form->warps * form->groups, first = row / rows * rows,
+                  end = first + rows < a->rows ? first + rows : a->rows;
+    return length > 2 * (a->row_ptr[end] - a->row_ptr[first]) / rows;
+}
+
 /* As a panel of so many strides, of which a warp takes what its groups take of a row each. */
 panel_sharing csr_share(const mc_csr_form *form, int64_t length) {
+    if (form->by_blocks) return (panel_sharing){.parts = form->warps, .pieces = 1};
     const mc_panels panels = {.warps = form->warps, .share = form->share * form->groups};
     return panels_share(&panels, length / CSR_STRIDE + (length % CSR_STRIDE != 0));
 }
@@ -70,7 +80,7 @@ static void put_segments(dealing *d) {
     const mc_vsparse *a = d->a;
     for (int64_t first = 0, end; first < a->rows; first = end) {
         end = first + 1;
-        if (csr_is_long(d->form, length_of(a, first))) continue;
+        if (csr_is_long(d->form, a, first)) continue;
         end = csr_segment_end(d->form, a, first);
         const int64_t nonzeros = a->row_ptr[end] - a->row_ptr[first];
         put_item(d, first, (end - first) | nonzeros << CSR_SEGMENT_SHIFT, a->row_ptr[first], 0);
@@ -80,7 +90,7 @@ static void put_segments(dealing *d) {
 static void put_other_rows(dealing *d) {
     int64_t first = 0;
     for (int64_t row = 0; row < d->a->rows; row++) {
-        const bool is_long = csr_is_long(d->form, length_of(d->a, row));
+        const bool is_long = csr_is_long(d->form, d->a, row);
         if (row - first == d->form->groups || (is_long && row > first)) {
             put_item(d, first, row, 0, 0);
             first = row;
@@ -102,7 +112,7 @@ static panel_sharing share_of(const void *form, int64_t length) { return csr_sha
 static mc_status add_items(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
     dealing d = {.form = form, .a = a};
     long_rows shared;
-    if (form->share == 0) return MC_OK;
+    if (form->share == 0 || form->by_blocks) return MC_OK;
     mc_status status =
         long_rows_find(a, (int64_t)form->share * CSR_STRIDE, form->warps, share_of, form, &shared, diag);
     if (status != MC_OK) return status;
@@ -130,6 +140,8 @@ mc_status csr_check_form(const mc_csr_form *form, mc_diag *diag) {
         return mc_fail(diag, MC_USAGE,
                        "csr of segments has one lane, one group and a share of 1 to %d, not %d, %d and %d",
                        CSR_SEGMENT_SHARE, form->lanes, form->groups, form->share);
+    if (form->by_blocks && (form->segmented || form->share < 1))
+        return mc_fail(diag, MC_USAGE, "csr without a list has a share of 1 and more, and no segments");
     if (is_power(form->lanes, CSR_WARP) && is_power(form->groups, CSR_WARP) &&
         is_power(form->warps, MOST_WARPS) && form->share >= 0 && form->share <= MOST_SHARE)
         return MC_OK;
@@ -198,12 +210,12 @@ static mc_csr_form form_of(const mc_kernel *kernel, mc_type type) {
     const bool segmented = mc_kernel_field(kernel, "segmented") != 0;
     const int tile_n = (int)mc_kernel_field(kernel, "tile_n"), bytes = (int)mc_type_bytes(type);
     const csr_lanes of = segmented ? csr_lanes_segmented(tile_n, bytes) : csr_lanes_of(tile_n, lanes, bytes);
-    const bool deals = mc_kernel_field(kernel, "deal") != 0;
     return (mc_csr_form){.lanes = lanes,
                          .groups = of.groups,
                          .warps = warps,
-                         .share = deals ? (int)mc_kernel_field(kernel, "share") : 0,
-                         .segmented = segmented};
+                         .share = (int)mc_kernel_field(kernel, "share"),
+                         .segmented = segmented,
+                         .by_blocks = mc_kernel_field(kernel, "deal") == 0};
 }
 
 static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {

@@ -15,11 +15,10 @@ mc_status csr_outline(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *p
                       mc_diag *diag);
 /* MC_USAGE where FORM is none. */
 mc_status csr_check_form(const mc_csr_form *form, mc_diag *diag);
-/* Whether a row of LENGTH nonzeros is more than a group's; and how it is shared then: panels_cut cuts it into
-   as many parts as it has warps. */
-static inline bool csr_is_long(const mc_csr_form *form, int64_t length) {
-    return form->share > 0 && length > (int64_t)form->share * CSR_STRIDE;
-}
+/* Whether row ROW of A is more than a group's. Without a list a row is that only beside shorter ones in its
+   thread block, or where it is long enough for the whole thread block (gen/ops/spmm/csr/block_rows.c). */
+bool csr_is_long(const mc_csr_form *form, const mc_vsparse *a, int64_t row);
+/* How a long row of LENGTH nonzeros is shared: panels_cut cuts it into as many parts as it has warps. */
 panel_sharing csr_share(const mc_csr_form *form, int64_t length);
 /* With `segmented`: the row behind those of the item that begins with row FIRST of A, which is not long. */
 int64_t csr_segment_end(const mc_csr_form *form, const mc_vsparse *a, int64_t first);

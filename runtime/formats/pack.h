@@ -131,8 +131,11 @@ typedef struct mc_csr_form {
     /* a warp walks through the nonzeros of neighbouring rows: of one lane, one group, and a share of 1 to
        8 */
     bool segmented;
+    /* there is no list: a row is long as csr_is_long says of it, and its thread block's */
+    bool by_blocks;
 } mc_csr_form;
-/*   items    s32[items * 4]  what each warp of the grid does, in whole thread blocks; none where share is 0.
+/*   items    s32[items * 4]  what each warp of the grid does, in whole thread blocks; none where share is 0,
+                              or by_blocks.
                               First long rows, by how many thread blocks and warps share them, as in panels:
                               the row, the first of the warp's nonzeros, the one behind the last, CSR_LONG
                               and how they are shared (gen/parts/csr_lanes.h, panels.h). Then at most

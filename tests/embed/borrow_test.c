@@ -53,9 +53,15 @@ static void write_values(const borrowed_product *b) {
                                                (size_t)mc_type_size(host->type, host->vectors), diag));
 }
 
-/* Arrays begin at no more than what an element wants, and hold nothing yet. */
-static bool open_product(borrowed_product *b, const product_kind *kind, uint64_t seed) {
+/* Arrays begin at no more than what an element wants, and hold nothing yet. A is of SHAPE, NULL: as KIND says. */
+static bool open_shape(borrowed_product *b, const product_kind *kind, const device_shape *shape,
+                       uint64_t seed) {
     if (!product_open(&b->p, context, kind, seed)) return false;
+    if (shape != NULL) {
+        mc_vsparse_free(&b->p.host);
+        b->p.host = device_make_host(kind->type, 1, shape);
+        device_fill(&b->p.host, seed, 0);
+    }
     const mc_vsparse *host = &b->p.host;
     mc_matrix_destroy(b->p.matrix);
     b->p.matrix = b->p.config.matrix = NULL;
@@ -75,6 +81,10 @@ static bool open_product(borrowed_product *b, const product_kind *kind, uint64_t
     b->p.config.matrix = b->p.matrix;
     CHECK(allocations == before, "borrowing allocates");
     return true;
+}
+
+static bool open_product(borrowed_product *b, const product_kind *kind, uint64_t seed) {
+    return open_shape(b, kind, NULL, seed);
 }
 
 static bool has_field(const mc_plan *plan, const char *field) {
@@ -205,6 +215,30 @@ static void test_changes(void) {
         CHECK(!b.p.plan->launch.launch.overlap, "it begins early");
     }
     product_close(&b.p);
+}
+
+/* Rows a hundred times as long as others, two in one thread block and the last one of all. */
+static bool has_hubs(int64_t row, int64_t col) {
+    return row == 5 || (row == 7 && col % 3 != 0) || row == 40 || (row + col) % 97 == 0;
+}
+
+static void test_hubs(void) {
+    static const device_shape hubs = {"hubs", 41, 2600, has_hubs};
+    static const product_kind kinds[] = {
+        {"hubs", MC_F32, 1, 41, 2600, 0.99, .config = {.b = MC_F32, .c = MC_F32, .n = 32}},
+        {"hubs, open", MC_F16, 1, 41, 2600, 0.99, .offset = 4,
+         .config =
+             {.b = MC_F16, .c = MC_F16, .n = 21, .ldb = 22, .ldc = 24, .align = 4, .shapes = MC_SHAPES_OPEN}},
+        {"hubs, a vector", MC_F32, 1, 41, 2600, 0.99, .config = {.b = MC_F32, .c = MC_F32, .n = 1}}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        borrowed_product b;
+        if (open_shape(&b, &kinds[i], &hubs, 12 + i) && product_plan(&b.p)) {
+            check_plan(&b);
+            write_pattern(&b), write_values(&b);
+            product_check(&b.p);
+        }
+        product_close(&b.p);
+    }
 }
 
 /* Of a spec that has the kernel wait for the one ahead by itself. */
@@ -489,6 +523,7 @@ int main(int count, char **arguments) {
     if (!worked("context", mc_context_create(&config, &context, diag))) return device_end(check_end());
     test_products();
     test_changes();
+    test_hubs();
     test_overlap();
     test_choices();
     test_refusals();

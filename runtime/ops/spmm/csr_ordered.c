@@ -73,7 +73,7 @@ static float add_long(csr_product *p, int64_t first, int64_t length) {
 
 static float add_row(csr_product *p, int64_t row) {
     const int64_t first = p->a->row_ptr[row], last = p->a->row_ptr[row + 1];
-    if (csr_is_long(p->form, last - first)) return add_long(p, first, last - first);
+    if (csr_is_long(p->form, p->a, row)) return add_long(p, first, last - first);
     return add_group(p, first, last);
 }
 
@@ -90,7 +90,7 @@ static mc_status make_room(csr_product *p, mc_diag *diag) {
     int64_t most = 1;
     for (int64_t row = 0; row < p->a->rows; row++) {
         const int64_t length = p->a->row_ptr[row + 1] - p->a->row_ptr[row];
-        if (!csr_is_long(p->form, length)) continue;
+        if (!csr_is_long(p->form, p->a, row)) continue;
         const panel_sharing s = csr_share(p->form, length);
         if (s.pieces * s.parts > most) most = s.pieces * s.parts;
     }

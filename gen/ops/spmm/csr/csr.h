@@ -11,6 +11,9 @@
  * So a warp has `groups` rows, or a long one: each group then has an equal part of what the warp takes of it
  * (docs/unstructured.md).
  *
+ * Without a list (`deal` off) the warps of a thread block share its long rows, one after another, before each
+ * group takes its own row (block_rows.c).
+ *
  * With `segmented` all lanes share the columns, and a warp has up to 32 rows, one after another
  * (segmented.c).
  *
@@ -37,12 +40,14 @@ typedef struct csr_checks {
     bool full_tile, ldb, b_address, ldc, c_address, ldr, r_address;
 } csr_checks;
 
+enum { CSR_BLOCK_SETS = 2 /* of sums, of rows that a thread block shares */ };
+
 typedef struct csr_plan {
     spmm_plan base;
     int lanes, columns, groups;
     int ahead;      /* nonzeros that a lane has in flight */
     int share;      /* strides of 32 nonzeros that a group takes of a row, before others share it */
-    bool deal;      /* long rows are dealt out */
+    bool deal;      /* long rows are dealt out by a list */
     bool stream;    /* products go through shared memory */
     bool segmented; /* a warp walks through the nonzeros of several rows */
     csr_path wide, edge;
@@ -63,8 +68,18 @@ static inline int csr_product_bytes(const csr_plan *plan) {
 static inline int csr_segment_bytes(const csr_plan *plan) {
     return plan->segmented ? 2 * plan->share * CSR_STRIDE * WORD : 0;
 }
+/* Whether long rows are their thread block's. */
+static inline bool csr_by_blocks(const csr_plan *plan) { return !plan->deal && csr_rows(plan) > 1; }
+/* Where thread blocks share rows, the sums of one row are added while warps put those of the next beside
+   them. */
 static inline int csr_partial_bytes(const csr_plan *plan) {
-    return plan->deal && plan->base.warps > 1 ? plan->base.warps * plan->base.tile_n * WORD : 0;
+    const int sets = plan->deal ? 1 : CSR_BLOCK_SETS;
+    return plan->base.warps > 1 ? sets * plan->base.warps * plan->base.tile_n * WORD : 0;
+}
+/* And for what all warps must know of a thread block's long rows: where each of its rows begins and ends, and
+   a mask of long ones for each warp. */
+static inline int csr_block_bytes(const csr_plan *plan) {
+    return csr_by_blocks(plan) ? (2 * csr_rows(plan) + plan->base.warps) * WORD : 0;
 }
 /* Elements of C that a lane has. */
 static inline int csr_sums(const csr_plan *plan) { return plan->base.tile_n / plan->columns; }

@@ -2,6 +2,7 @@
  *
  *   rows.c (this group's row) -> [wide path] -> [edge path]
  *   a path: [segmented.c] -> loop.c (the row's sums) -> join.c (of long rows) -> store
+ *   without a list: block_rows.c leads from there back to loop.c until no long row is left
  *
  * The kernel with `stream` is in stream.c. */
 #include "ops/spmm/csr/emit.h"
@@ -34,12 +35,17 @@ static void emit_choice(csr_emitter *e, mc_label edge) {
 
 static void emit_path(csr_emitter *e, const csr_path *path) {
     mc_builder *b = e->b;
-    mc_label end = label(b, "END");
+    const bool shares = csr_by_blocks(e->plan);
+    mc_label end = label(b, "END"), row = label(b, "ROW");
+    if (shares) e->long_rows.next = label(b, "NEXT_ROW");
     mc_reg lane_col = mad_s32(b, "lane_col", e->column, I(path->load), e->at.tile_col);
     if (e->plan->segmented) spmm_csr_emit_segments(e, path, lane_col);
+    if (shares) set_label(b, row);
     spmm_csr_emit_loop(e, path, lane_col);
     if (e->plan->deal) spmm_csr_emit_join(e, path, end);
+    if (shares) spmm_csr_emit_block_join(e, path);
     spmm_csr_emit_store(e, path, lane_col);
+    if (shares) spmm_csr_emit_next_row(e, row);
     if (e->plan->deal) set_label(b, end);
     EMIT_RET(b);
 }
@@ -50,6 +56,7 @@ static void emit_kernel(csr_emitter *e) {
     emit_launch_next(b, plan->base.overlap);
     spmm_emit_shapes(&e->at);
     spmm_csr_emit_rows(e);
+    if (csr_by_blocks(plan)) spmm_csr_find_block_rows(e);
     e->col_idx = load_array(b, "col_idx"), e->values = load_array(b, "values");
     e->at.b_array = load_array(b, "b"), e->at.c_array = load_array(b, "c");
     e->residual = spmm_emit_residual(&e->at);
@@ -71,6 +78,19 @@ static void emit_kernel(csr_emitter *e) {
 /* One more warp in flight hides more latency than the registers that ptxas would like to have. Where a lane
    has many sums it spills without some more. */
 enum { FEW_SUMS = 8, MANY_IN_FLIGHT = 32, SPARE_OF_FEW = -8, SPARE_OF_MANY = 8, SPARE_OF_SEGMENTED = -24 };
+/* ptxas needs no registers of their own for what finds the next long row and joins it: no row of B is in
+   flight there. */
+enum { SPARE_OF_ROWS = -8 };
+
+static int spare_of(const csr_plan *plan) {
+    int spare = csr_sums(plan) <= FEW_SUMS ? SPARE_OF_FEW : SPARE_OF_MANY;
+    if (plan->segmented && csr_sums(plan) * plan->ahead < MANY_IN_FLIGHT) spare = SPARE_OF_SEGMENTED;
+    if (!csr_by_blocks(plan) || plan->base.warps == 1 || plan->base.output.act || csr_sums(plan) > FEW_SUMS)
+        return spare;
+    if (csr_sums(plan) < FEW_SUMS && csr_sums(plan) * plan->ahead >= MANY_IN_FLIGHT / 2)
+        spare += SPARE_OF_ROWS;
+    return spare + SPARE_OF_ROWS;
+}
 
 void spmm_csr_emit(const void *data, mc_builder *b) {
     const csr_plan *plan = data;
@@ -80,9 +100,9 @@ void spmm_csr_emit(const void *data, mc_builder *b) {
         spmm_csr_emit_stream(&e);
         return;
     }
+    if (csr_by_blocks(plan)) shared_array(b, CSR_BLOCK_ROWS, (unsigned)csr_block_bytes(plan), 16);
     if (plan->segmented)
         shared_array(b, CSR_SEGMENTS, (unsigned)(plan->base.warps * csr_segment_bytes(plan)), 16);
-    if (plan->segmented && csr_sums(plan) * plan->ahead < MANY_IN_FLIGHT) b->spare += SPARE_OF_SEGMENTED;
-    else b->spare += csr_sums(plan) <= FEW_SUMS ? SPARE_OF_FEW : SPARE_OF_MANY;
+    b->spare += spare_of(plan);
     emit_kernel(&e);
 }

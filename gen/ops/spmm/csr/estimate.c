@@ -30,11 +30,29 @@ typedef struct csr_work {
     double steps;  /* of a lane, of the rows of B that it has in flight */
     double most;   /* steps of the lane that has most */
     double pieces; /* thread blocks that share the longest row */
+    double shared; /* us that a thread block takes for it, without a list */
 } csr_work;
 
-/* Nonzeros of a row that a group of lanes has to itself. */
-static double own(const csr_plan *plan, double nonzeros) {
-    return plan->deal ? model_least(nonzeros, plan->share * CSR_STRIDE) : nonzeros;
+/* How many of a row's NONZEROS a group of lanes takes by itself, at most. Without a list it may be twice the
+   mean of the thread block's rows, to which a long row adds. */
+static double own(const spmm_situation *s, double nonzeros) {
+    const csr_plan *plan = csr_of(s);
+    const double share = plan->share * CSR_STRIDE;
+    if (plan->deal) return model_least(nonzeros, share);
+    if (!csr_by_blocks(plan)) return nonzeros;
+    const double twice_mean = 2 * (s->mean + nonzeros / csr_rows(plan));
+    return model_least(nonzeros, model_most(share, model_least(twice_mean, CSR_BLOCK_LONG * share)));
+}
+
+/* How long a thread block takes for the longest row: its lanes wait for rows of B, or its multiprocessor for
+   L2. */
+static double shared_of(const spmm_situation *s) {
+    const csr_plan *plan = csr_of(s);
+    const double longest = (double)s->problem->longest;
+    const double columns = model_least(s->plan->tile_n, (double)s->problem->n);
+    const double bytes = model_most(columns * csr_element_bytes(plan), SECTOR);
+    const double steps = ceil(longest / (csr_rows(plan) * plan->ahead * plan->lanes));
+    return s->cost.csr_first + model_most(steps * s->cost.csr_step, longest * bytes / 1024 * s->cost.l2);
 }
 
 /* Half of a row does not fit into an item on average, and its rows are 32 at most. */
@@ -55,8 +73,12 @@ static csr_work groups_of(const spmm_situation *s) {
     const double each = plan->ahead * plan->lanes, longest = (double)s->problem->longest;
     csr_work work = {.items = ceil(s->row_blocks / plan->groups),
                      .rows = plan->groups,
-                     .steps = ceil(own(plan, spmm_longest_of(s, plan->groups)) / each),
-                     .most = ceil(own(plan, longest) / each)};
+                     .steps = ceil(own(s, spmm_longest_of(s, plan->groups)) / each),
+                     .most = ceil(own(s, longest) / each)};
+    if (csr_by_blocks(plan) && own(s, longest) < longest) {
+        work.most = ceil(own(s, spmm_longest_of(s, csr_rows(plan))) / each);
+        work.shared = shared_of(s);
+    }
     if (plan->deal) work.items += (double)s->problem->vectors / (plan->share * CSR_STRIDE * plan->groups) / 2;
     return work;
 }
@@ -76,7 +98,7 @@ static double latency_of(const spmm_situation *s, const csr_work *work, double w
     const spmm_costs *cost = &s->cost;
     const double ends = plan->segmented ? work->rows * cost->csr_end : 0;
     const double mean = cost->csr_first + work->steps * cost->csr_step + ends;
-    double longest = cost->csr_first + work->most * cost->csr_step + ends;
+    double longest = cost->csr_first + work->most * cost->csr_step + ends + work->shared;
     if (work->pieces > 1) longest += cost->panel_piece + cost->panel_pieces * work->pieces / plan->base.warps;
     return waves > 1 ? model_most(longest, waves * mean) : longest;
 }

@@ -24,6 +24,29 @@ static join join_of(const csr_emitter *e, const csr_path *path) {
                   .flags_at = spmm_csr_piece_bytes(plan) - PANEL_FLAGS};
 }
 
+/* Warps that do not finish the row go on with the next one, and put its sums beside those that are added. */
+void spmm_csr_emit_block_join(csr_emitter *e, const csr_path *path) {
+    mc_builder *b = e->b;
+    const csr_plan *plan = e->plan;
+    csr_block_rows *rows = &e->long_rows;
+    join j = join_of(e, path);
+    mc_label own = label(b, "OWN_SUMS");
+    heading(b, "Sums of a long row: its groups', and then its warps'");
+    EMIT_IF(b, NOT(e->is_long), bra_uni, TO(own));
+    spmm_csr_add_lanes(e, plan->groups, csr_group_lanes(plan), "other_group");
+    if (j.warps > 1) {
+        const int set = j.warps * plan->base.tile_n / path->load; /* by lanes' first sums */
+        mc_reg place = add_s32(b, "sums_place", e->column, rows->turn);
+        EMIT(b, xor_b32, rows->turn, rows->turn, I(set));
+        j.keeps = setp_lt(b, "keeps", e->at.place.lane, I(plan->columns));
+        j.part = j.warp, j.more_parts = I(j.warps - 1);
+        b32_array(b, "other", j.vector, j.other);
+        for (int v = 0; v < j.vector; v++) EMIT(b, mov_b32, j.other[v], I(0));
+        join_add_parts(&j, "partial", plan->base.tile_n * WORD, place, path->load * WORD, rows->next);
+    }
+    set_label(b, own);
+}
+
 /* Sums lie as their columns do in the tile. */
 void spmm_csr_emit_join(csr_emitter *e, const csr_path *path, mc_label end) {
     mc_builder *b = e->b;

@@ -66,7 +66,7 @@ static void plan_paths(csr_plan *plan) {
 
 /* -- Checks ------------------------------------------------------------------------------------------- */
 
-static void check_fields(const int64_t *point, const csr_plan *plan, mc_complaints *complaints) {
+static void check_fields(const int64_t *point, mc_complaints *complaints) {
     static const struct {
         int field, wanted;
         const char *why;
@@ -78,8 +78,6 @@ static void check_fields(const int64_t *point, const csr_plan *plan, mc_complain
         if (point[rows[i].field] != rows[i].wanted) complain(complaints, rows[i].field, "%s", rows[i].why);
     if (point[F_WARPS] > 8 || (point[F_WARPS] & (point[F_WARPS] - 1)))
         complain(complaints, F_WARPS, "staging = \"csr\" takes 1, 2, 4 or 8");
-    if (!plan->deal && point[F_SHARE] != STANDARD_SHARE)
-        complain(complaints, F_SHARE, "deal = false gives no row to others: leave it out");
 }
 
 /* What `stream` has against other fields. */
@@ -147,10 +145,10 @@ void spmm_csr_make_plan(const int64_t *point, void *out, mc_complaints *complain
     base->threads = MC_WARP * base->warps;
     base->row_blocks = csr_rows(plan);
     base->guard_rows = !plan->deal;
-    base->shared_bytes = (unsigned)(csr_partial_bytes(plan) +
+    base->shared_bytes = (unsigned)(csr_partial_bytes(plan) + csr_block_bytes(plan) +
                                     base->warps * (csr_product_bytes(plan) + csr_segment_bytes(plan)));
     spmm_check_ldb(base, complaints);
-    check_fields(point, plan, complaints);
+    check_fields(point, complaints);
     check_stream(point, plan, complaints);
     check_segmented(point, plan, complaints);
     check_registers(plan, complaints);

@@ -27,40 +27,43 @@ static void emit_place(csr_emitter *e) {
 /* Rows of their own: e->row is one of them if IN_ROWS. */
 static void find_own(csr_emitter *e) {
     mc_builder *b = e->b;
-    mc_reg at = mad_wide(b, "row_ptr_at", e->row, I(WORD), load_array(b, "row_ptr"));
+    e->row_ptr = load_array(b, "row_ptr");
+    mc_reg at = mad_wide(b, "row_ptr_at", e->row, I(WORD), e->row_ptr);
     EMIT(b, mov_b32, e->first, I(0));
     EMIT(b, mov_b32, e->last, I(0));
     EMIT_IF(b, e->in_rows, ldr_b32, e->first, AT(at, 0));
     EMIT_IF(b, e->in_rows, ldr_b32, e->last, AT(at, WORD));
 }
 
-/* What the warp takes of a long row is cut into as many parts as it has groups. */
-static void find_part(csr_emitter *e, mc_reg from, mc_reg to) {
+void spmm_csr_cut(csr_emitter *e, mc_reg from, mc_reg to, mc_reg number, int count, bool of_row) {
+    static const char *const names[2][4] = {{"length", "next_group", "whole", "rest"},
+                                            {"row_length", "next_warp", "row_whole", "row_rest"}};
+    const char *const *name = names[of_row];
     mc_builder *b = e->b;
-    int groups = e->plan->groups;
-    if (groups == 1) {
+    if (count == 1) {
         EMIT(b, mov_b32, e->first, from);
         EMIT(b, mov_b32, e->last, to);
         return;
     }
-    mc_reg length = sub_s32(b, "length", to, from), next = add_s32(b, "next_group", e->group, I(1));
-    mc_reg whole = shr_u32(b, "whole", length, I(log2_of(groups))),
-           rest = and_b32(b, "rest", length, I(groups - 1));
-    const mc_reg numbers[] = {e->group, next}, cuts[] = {e->first, e->last};
+    mc_reg length = sub_s32(b, name[0], to, from), next = add_s32(b, name[1], number, I(1));
+    mc_reg whole = shr_u32(b, name[2], length, I(log2_of(count))),
+           rest = and_b32(b, name[3], length, I(count - 1));
+    const mc_reg numbers[] = {number, next}, cuts[] = {e->first, e->last};
     for (int i = 0; i < 2; i++) {
         EMIT(b, mul_s32, cuts[i], rest, numbers[i]);
-        EMIT(b, shr_u32, cuts[i], cuts[i], I(log2_of(groups)));
+        EMIT(b, shr_u32, cuts[i], cuts[i], I(log2_of(count)));
         EMIT(b, mad_s32, cuts[i], whole, numbers[i], cuts[i]);
         EMIT(b, add_s32, cuts[i], cuts[i], from);
     }
 }
 
+/* What the warp takes of a long row is cut into as many parts as it has groups. */
 static void find_long(csr_emitter *e, const mc_reg *word) {
     mc_builder *b = e->b;
     EMIT(b, mov_b32, e->row, word[0]);
     EMIT(b, setp_lt, e->in_rows, e->at.place.lane,
          I(e->plan->groups > 1 ? csr_group_lanes(e->plan) : MC_WARP));
-    find_part(e, word[1], word[2]);
+    spmm_csr_cut(e, word[1], word[2], e->group, e->plan->groups, false);
 }
 
 static void find_dealt(csr_emitter *e) {
@@ -101,11 +104,11 @@ void spmm_csr_emit_rows(csr_emitter *e) {
         return;
     }
     heading(b, "This group's row");
-    mc_reg block = load_special(b, "block", "ctaid.x");
+    e->block = load_special(b, "block", "ctaid.x");
     mc_reg number = e->group;
     if (e->plan->base.warps > 1)
         number = mad_s32(b, "number", e->at.place.warp, I(e->plan->groups), e->group);
-    EMIT(b, mad_s32, e->row, block, I(csr_rows(e->plan)), number);
+    EMIT(b, mad_s32, e->row, e->block, I(csr_rows(e->plan)), number);
     EMIT(b, setp_lt, e->in_rows, e->row, dim_operand(e->plan->base.m, e->at.m));
     find_own(e);
 }

@@ -65,7 +65,8 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const csr_plan *plan = data;
     const spmm_plan *base = &plan->base;
     char share[16] = "";
-    if (plan->deal)
+    if (!plan->deal) snprintf(share, sizeof share, "_b%d", plan->share);
+    else
         snprintf(share, sizeof share, "_h%d%s", plan->share,
                  plan->stream      ? "_stream"
                  : plan->segmented ? "_segmented"
@@ -77,7 +78,9 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
 
 static const char *how(const void *data) {
     static const char *const ways[] = {
-        "Lanes multiply what they load of B by fused multiply-adds. A is CSR, as it comes.",
+        "Lanes multiply what they load of B by fused multiply-adds. A is CSR, as it comes; long rows are "
+        "their "
+        "thread block's.",
         "Lanes multiply what they load of B by fused multiply-adds. A is CSR; long rows are dealt out."};
     const csr_plan *plan = data;
     if (plan->stream)
