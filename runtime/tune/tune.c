@@ -83,6 +83,9 @@ mc_status tune_run(const tune_job *job, mc_tune_result *result, mc_diag *diag) {
     tune_job whole = *job;
     mc_tune_result mine = {.size = sizeof mine};
     if (job->config == NULL) whole.config = &usual;
+    /* The problem may have been posed before the matrix's columns came from the device. */
+    if (operator_of(job->problem.op)->matrix.wanted && job->matrix != NULL)
+        whole.problem.features = matrix_features_of(job->matrix);
     if (!operator_gives(operator_of(job->problem.op), &job->problem))
         return mc_fail(diag, MC_CANNOT, "C has no elements: there is nothing to measure");
     mc_status status = tune_check(&job->problem, diag);

@@ -70,6 +70,18 @@ expect 0 ' instructions  best of ' "$mcrun" records list --gpu simulator
 check 'records list: instructions' test "$("$json_get" records.json 0.instructions)" = "$("$json_get" records.json 0.candidates.0.2)"
 check 'records list: no microseconds' test "$(grep -c '"us"' records.json)" = 0
 check 'the file has its schema' grep -q '"schema":1.*"us":' records.jsonl
+# Matrices without vectors: a later plan takes the record, by the spec and by all of them, and so does a run
+"$mcrun" matrix-gen --law power --rows 90 --cols 90 --degree 5 -o graph.mtx || exit 1
+for single in 'spmm spmm_csr_f16 f16 f16 n' 'spmm spmm_csr_tf32 tf32 f32 n' 'spmm spmm_csr_f32 f32 f32 n' 'spmm spmm_csr_f32_vector f32 f32 n' 'sddmm sddmm_panels_f16 f16 f16 k'; do
+    read -r op name type out size <<<"$single"
+    length=64
+    [ "$name" = spmm_csr_f32_vector ] && length=1
+    expect 0 ' tuned  ' tune "$specs/$name.lua" graph.mtx --$size $length
+    expect 0 'why        measured' "$mcrun" plan "$specs/$name.lua" graph.mtx --$size $length --device sim
+    expect 0 'why        measured' "$mcrun" plan --op $op --lhs $type --rhs $type --out $out --vec 1 graph.mtx --$size $length --device sim
+    expect 0 'recorded ' "$mcrun" $op "$specs/$name.lua" graph.mtx --$size $length --device sim --variants tuned
+    expect 0 'known           0' tune "$specs/$name.lua" graph.mtx --$size $length
+done
 # A worker finds what this process finds
 tune "$spec" m.smtx --n 72 --json >worker.json
 tune "$spec" m.smtx --n 72 --json --again --in-process >own.json
