@@ -322,7 +322,7 @@ static void check_refusals(session *s) {
           "%s", mc_diag_text(s->diag));
     mc_diag_clear(s->diag);
     row_ptr[1] = 0, a.cols = a.vectors = 0;
-    CHECK(mc_csr_stream_pack(&a, &(mc_csr_stream){4, 8}, &packed, s->diag) == MC_CANNOT &&
+    CHECK(mc_csr_stream_pack(&a, &(mc_csr_stream){.warps = 4, .share = 8}, &packed, s->diag) == MC_CANNOT &&
               strstr(mc_diag_text(s->diag), "without columns") != NULL,
           "%s", mc_diag_text(s->diag));
     mc_diag_clear(s->diag);
