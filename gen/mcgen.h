@@ -295,6 +295,9 @@ typedef struct mc_problem {
     /* Of a matrix whose vectors are single nonzeros. Where it was not counted, estimates take all rows for
        alike, and each nonzero of a panel for a column of its own */
     mc_row_panels panels;
+    /* Of such a matrix, too: the columns of any 32 neighbouring rows, counted from the first to the last one,
+       are at most so many. Those of some 64 rows are as many. 0: it was not counted */
+    int64_t span;
 } mc_problem;
 
 /* A GPU as estimates see it. Rates are a multiprocessor's, in bytes or instructions a microsecond. */

@@ -18,20 +18,34 @@ enum {
    An item has `share` strides of slots. Its four words are the first of its rows, how many it has, how many
    lanes the row has that has most, and the last word of other items. A row has neighbouring lanes. The array
    `parts` has for each lane the number of the product behind its last one, counted in the item, and from
-   CSR_BEHIND_SHIFT on how many lanes of the row follow. Lanes that no row has come last. */
+   CSR_BEHIND_SHIFT on how many lanes of the row follow. Lanes that no row has come last.
+
+   With columns of 16 bits the second word has the number of rows and, from CSR_LANES_SHIFT on, the lanes of
+   the row that has most. The third one is the column from which the item's columns are counted. */
+typedef enum csr_columns { CSR_COLUMNS_S32, CSR_COLUMNS_U16 } csr_columns;
 enum {
     CSR_STREAM_ROWS = 32,              /* of an item, at most */
     CSR_STREAM_PITCH = CSR_STRIDE + 1, /* words of shared memory from a stride of products to the next */
     CSR_STREAM_SHARE = 63,             /* of `share`, that a lane's part has room for */
     CSR_STREAM_VECTOR = 4,             /* strides of which a lane loads slots at once, at most */
-    CSR_BEHIND_SHIFT = 11
+    CSR_BEHIND_SHIFT = 11,
+    CSR_LANES_SHIFT = 8
 };
-/* How many slots a lane loads at once: the largest power of two that divides SHARE, up to four. */
-static inline int csr_stream_vector(int share) {
-    return share % CSR_STREAM_VECTOR == 0 ? CSR_STREAM_VECTOR : share % 2 == 0 ? 2 : 1;
+/* How many slots a lane loads at once of the array of columns, and of that of values, whose elements have so
+   many BYTES: the largest power of two that divides SHARE, up to 16 bytes, but four of columns of 32 bits and
+   of their values. */
+static inline int csr_stream_vector(csr_columns columns, int share, int bytes) {
+    int vector = columns == CSR_COLUMNS_U16 ? CSR_LOAD_BYTES / bytes : CSR_STREAM_VECTOR;
+    while (share % vector != 0) vector /= 2;
+    return vector;
 }
-/* Where nonzero NUMBER of an item lies among its slots. Lane l has nonzeros l, l + 32 and so on, and loads
-   VECTOR of them at once. */
+static inline int csr_column_bytes(csr_columns columns) { return columns == CSR_COLUMNS_U16 ? 2 : 4; }
+/* The greatest distance of two columns of an item. */
+static inline int csr_column_span(csr_columns columns) {
+    return columns == CSR_COLUMNS_U16 ? 0xffff : 0x7fffffff;
+}
+/* Where nonzero NUMBER of an item lies among an array's slots. Lane l has nonzeros l, l + 32 and so on, and
+   loads VECTOR of them at once. */
 static inline int csr_stream_slot(int number, int vector) {
     const int stride = number / CSR_STRIDE, lane = number % CSR_STRIDE;
     return (stride / vector * CSR_STRIDE + lane) * vector + stride % vector;

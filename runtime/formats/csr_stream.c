@@ -44,15 +44,44 @@ int64_t csr_stream_most(const mc_vsparse *a, int64_t first, int64_t end) {
     }
 }
 
+typedef struct column_range {
+    int64_t row, rows;
+    int32_t least, most; /* columns; 0 where there is none */
+} column_range;
+
 typedef struct dealing {
     const mc_csr_stream *form;
     const mc_vsparse *a;
-    int32_t *items;  /* NULL: they are counted alone, and nothing is written */
-    uint16_t *parts; /* [items][32] */
-    int32_t *source; /* [items][slots]: the nonzero of each slot; -1: none. NULL: it is not wanted */
-    int64_t count;   /* of items, so far */
-    int64_t pieces;  /* thread blocks that share a row with others */
+    int32_t *items;     /* NULL: they are counted alone, and nothing is written */
+    uint16_t *parts;    /* [items][32] */
+    int32_t *source;    /* [items][slots]: the nonzero of each slot; -1: none. NULL: it is not wanted */
+    int64_t count;      /* of items, so far */
+    int64_t pieces;     /* thread blocks that share a row with others */
+    column_range apart; /* of the first item whose columns are too far apart; no such: of no rows */
 } dealing;
+
+static int value_vector(const dealing *d) {
+    return csr_stream_vector(d->form->columns, d->form->share, (int)mc_type_bytes(d->a->type));
+}
+static int column_vector(const dealing *d) {
+    return csr_stream_vector(d->form->columns, d->form->share, csr_column_bytes(d->form->columns));
+}
+
+/* Of nonzeros FROM to TO of ROWS rows. Columns ascend in a row. */
+static column_range range_of(const dealing *d, int64_t row, int64_t rows, int64_t from, int64_t to) {
+    column_range range = {row, rows, 0, 0};
+    const int32_t *columns = d->a->col_idx;
+    bool any = false;
+    for (int64_t r = row; r < row + rows; r++) {
+        const int64_t first = d->a->row_ptr[r] > from ? d->a->row_ptr[r] : from,
+                      end = d->a->row_ptr[r + 1] < to ? d->a->row_ptr[r + 1] : to;
+        if (first >= end) continue;
+        if (!any || columns[first] < range.least) range.least = columns[first];
+        if (!any || columns[end - 1] > range.most) range.most = columns[end - 1];
+        any = true;
+    }
+    return range;
+}
 
 /* A row's LENGTH products follow the BEFORE ones of the rows in front of it. */
 static void put_parts(uint16_t *parts, int64_t before, int64_t length, int lanes) {
@@ -65,8 +94,17 @@ static void put_slots(const dealing *d, int64_t from, int64_t to) {
     const int64_t slots = csr_stream_slots(d->form);
     int32_t *source = d->source + d->count * slots;
     for (int64_t i = 0; i < slots; i++)
-        source[csr_stream_slot((int)i, csr_stream_vector(d->form->share))] =
-            from + i < to ? (int32_t)(from + i) : -1;
+        source[csr_stream_slot((int)i, value_vector(d))] = from + i < to ? (int32_t)(from + i) : -1;
+}
+
+/* The item's words, of columns of 32 bits, and what others want. */
+static void put_words(dealing *d, const int32_t words[PANEL_ITEM_WORDS], int64_t from, int64_t to) {
+    int32_t *item = d->items != NULL ? d->items + d->count * PANEL_ITEM_WORDS : NULL;
+    if (item != NULL) memcpy(item, words, PANEL_ITEM_WORDS * sizeof *item);
+    if (d->form->columns != CSR_COLUMNS_U16) return;
+    const column_range range = range_of(d, words[0], words[1], from, to);
+    if (d->apart.rows == 0 && range.most - range.least > csr_column_span(d->form->columns)) d->apart = range;
+    if (item != NULL) item[1] |= item[2] << CSR_LANES_SHIFT, item[2] = range.least;
 }
 
 /* Nonzeros FROM to TO of ROWS rows, of which one lane has at most MOST, where no long row has all lanes. */
@@ -83,10 +121,7 @@ static void put_item(dealing *d, int64_t row, int64_t rows, int64_t from, int64_
         if (lanes > widest) widest = lanes;
         before += length, used += lanes;
     }
-    if (d->items != NULL) {
-        int32_t *item = d->items + d->count * PANEL_ITEM_WORDS;
-        item[0] = (int32_t)row, item[1] = (int32_t)rows, item[2] = widest, item[3] = (int32_t)sharing;
-    }
+    put_words(d, (int32_t[]){(int32_t)row, (int32_t)rows, widest, (int32_t)sharing}, from, to);
     d->count++;
 }
 
@@ -175,6 +210,14 @@ static mc_status begin(dealing *d, mc_diag *diag) {
     mc_status status = check(d->a, d->form, diag);
     if (status != MC_OK) return status;
     deal(d);
+    const column_range *apart = &d->apart;
+    if (apart->rows > 0)
+        return mc_fail(
+            diag, MC_CANNOT,
+            "rows %lld to %lld have columns %d and %d: csr-stream with columns of 16 bits has at most "
+            "%d from one to the other",
+            (long long)apart->row, (long long)(apart->row + apart->rows - 1), apart->least, apart->most,
+            csr_column_span(d->form->columns));
     if (d->count <= INT32_MAX / csr_stream_slots(d->form)) return MC_OK;
     return mc_fail(diag, MC_CANNOT, "2^31 slots or more, which csr-stream counts in s32");
 }
@@ -182,14 +225,19 @@ static mc_status begin(dealing *d, mc_diag *diag) {
 /* -- Packing ------------------------------------------------------------------------------------------ */
 
 /* A slot without a nonzero has the column of the last one of its item, for that row of B is read anyway. */
-static void fill_columns(const dealing *d, int32_t *columns) {
+static void fill_columns(const dealing *d, void *columns) {
     const int64_t slots = csr_stream_slots(d->form);
+    const int of_values = value_vector(d), of_columns = column_vector(d);
     for (int64_t item = 0; item < d->count; item++) {
-        int32_t last = 0;
-        for (int64_t i = 0; i < slots; i++) {
-            const int64_t slot = item * slots + csr_stream_slot((int)i, csr_stream_vector(d->form->share));
-            if (d->source[slot] >= 0) last = d->a->col_idx[d->source[slot]];
-            columns[slot] = last;
+        const bool halves = d->form->columns == CSR_COLUMNS_U16;
+        const int32_t least = halves ? d->items[item * PANEL_ITEM_WORDS + 2] : 0;
+        int32_t last = least;
+        for (int i = 0; i < slots; i++) {
+            const int32_t source = d->source[item * slots + csr_stream_slot(i, of_values)];
+            const int64_t slot = item * slots + csr_stream_slot(i, of_columns);
+            if (source >= 0) last = d->a->col_idx[source];
+            if (halves) ((uint16_t *)columns)[slot] = (uint16_t)(last - least);
+            else ((int32_t *)columns)[slot] = last;
         }
     }
 }
@@ -203,11 +251,15 @@ static void fill_values(const dealing *d, char *values) {
             memcpy(values + (size_t)slot * bytes, from + (size_t)d->source[slot] * bytes, bytes);
 }
 
+static mc_type column_type(const mc_csr_stream *form) {
+    return form->columns == CSR_COLUMNS_U16 ? MC_U16 : MC_S32;
+}
+
 static mc_status add_arrays(dealing *d, mc_packed *packed, mc_diag *diag) {
     const int64_t slots = d->count * csr_stream_slots(d->form);
     mc_status status = packed_add(packed, "items", MC_S32, mcrt_product(d->count, PANEL_ITEM_WORDS), diag);
     if (status == MC_OK) status = packed_add(packed, "parts", MC_U16, d->count * CSR_WARP, diag);
-    if (status == MC_OK) status = packed_add(packed, "col_idx", MC_S32, slots, diag);
+    if (status == MC_OK) status = packed_add(packed, "col_idx", column_type(d->form), slots, diag);
     if (status == MC_OK) status = packed_add(packed, "values", d->a->type, slots, diag);
     if (status != MC_OK) return status;
     d->source = mcrt_array(slots, sizeof *d->source);
@@ -235,7 +287,8 @@ mc_status mc_csr_stream_pack(const mc_vsparse *a, const mc_csr_stream *form, mc_
 
 static mc_csr_stream form_of(const mc_kernel *kernel) {
     return (mc_csr_stream){.warps = (int)mc_kernel_field(kernel, "warps"),
-                           .share = (int)mc_kernel_field(kernel, "share")};
+                           .share = (int)mc_kernel_field(kernel, "share"),
+                           .columns = (csr_columns)mc_kernel_field(kernel, "columns")};
 }
 
 static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {
@@ -272,7 +325,7 @@ const packed_format format_csr_stream = {.name = "csr-stream",
                                          .floats = true,
                                          .type = "lhs",
                                          .cols = "k",
-                                         .form = "lhs warps share",
+                                         .form = "lhs warps share columns",
                                          .pack = pack,
                                          .pack_values = pack_values,
                                          .slots = slots_of};

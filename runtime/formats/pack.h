@@ -7,6 +7,7 @@
 #include "arithmetic/code.h"
 #include "matrix/host.h"
 #include "matrix/row_order.h"
+#include "parts/csr_lanes.h"
 
 /* Named arrays, as the contract's mc_array lists them. count in elements. */
 typedef struct mc_packed_array {
@@ -152,6 +153,7 @@ MC_API mc_status mc_csr_pack(const mc_vsparse *a, const mc_csr_form *form, mc_pa
 typedef struct mc_csr_stream {
     int warps; /* of a thread block: 1, 2, 4 or 8 */
     int share; /* strides of 32 slots of an item: 1 to 63 */
+    csr_columns columns;
 } mc_csr_stream;
 /*   items    s32[items * 4]   in whole thread blocks: the row, or the first one; the number of rows, of which
                                fillers have none; the most lanes of a row; and how the row is shared, as in
@@ -163,9 +165,14 @@ typedef struct mc_csr_stream {
                                of each slot; where there is no nonzero the column of the item's last one
      values   [items][share * 32]
                                elements of A's type, as they are; where there is no nonzero 0
-   Where an item's nonzero number i lies among its slots csr_stream_slot says (csr_lanes.h). The matrix has
-   vec = 1. MC_CANNOT for one of integers, for 2^31 slots or more, and for a row of more than 2048 * warps *
-   share * 32 nonzeros. */
+   COLUMNS_U16:
+     items    s32[items * 4]   the second word is the number of rows and 256 times the most lanes of a row,
+                               the third one the least column of the item, 0 if it has none
+     col_idx  u16[items][share * 32]
+                               columns less the least one
+   Where an item's nonzero number i lies among the slots of an array csr_stream_slot says (csr_lanes.h). The
+   matrix has vec = 1. MC_CANNOT for one of integers, for 2^31 slots or more, for a row of more than 2048 *
+   warps * share * 32 nonzeros, and of COLUMNS_U16 for an item with columns that are 65536 apart or more. */
 MC_API mc_status mc_csr_stream_pack(const mc_vsparse *a, const mc_csr_stream *form, mc_packed *packed,
                                     mc_diag *diag);
 

@@ -12,7 +12,8 @@
 enum {
     GROUP = 8,                             /* rows of the lowest panel */
     TALLEST = 1 << (MC_PANEL_HEIGHTS - 1), /* groups of the highest one */
-    STRIDE = 32                            /* active columns */
+    STRIDE = 32,                           /* active columns */
+    SPAN_ROWS = 32                         /* whose span is counted together */
 };
 
 typedef struct counting {
@@ -116,4 +117,39 @@ void panel_counts_of(const mc_vsparse *a, mc_row_panels *counts) {
     for (int64_t first = 0; first < groups_of(a); first += every * TALLEST) look_at_panels(&c, first);
     if (every > 1) guess_others(&c, every);
     free(c.last);
+}
+
+/* -- Spans -------------------------------------------------------------------------------------------- */
+
+typedef struct column_span {
+    int64_t first, end; /* end: behind the last one; as `first` where there is none */
+} column_span;
+
+static column_span joined(column_span a, column_span b) {
+    if (a.first == a.end) return b;
+    if (b.first == b.end) return a;
+    return (column_span){smaller(a.first, b.first), a.end > b.end ? a.end : b.end};
+}
+
+/* Of SPAN_ROWS rows from FIRST on. */
+static column_span rows_span(const mc_vsparse *a, int64_t first) {
+    column_span span = {0, 0};
+    for (int64_t row = first; row < first + SPAN_ROWS && row < a->rows; row++) {
+        const int64_t begin = a->row_ptr[row], end = a->row_ptr[row + 1];
+        if (begin < end)
+            span = joined(span, (column_span){a->col_idx[begin], (int64_t)a->col_idx[end - 1] + 1});
+    }
+    return span;
+}
+
+int64_t column_span_of(const mc_vsparse *a) {
+    int64_t widest = 0;
+    if (a->vec != 1 || a->vectors == 0 || a->col_idx == NULL) return 0;
+    column_span before = {0, 0};
+    for (int64_t row = 0; row < a->rows; row += SPAN_ROWS) {
+        const column_span here = rows_span(a, row), both = joined(before, here);
+        if (both.end - both.first > widest) widest = both.end - both.first;
+        before = here;
+    }
+    return widest;
 }

@@ -12,5 +12,8 @@ enum { PANEL_COUNTS_MOST = 1 << 18 };
    nonzeros or whose columns are not on the host, and where memory is short. It takes one to five nanoseconds
    for each nonzero that is looked at. */
 MC_API void panel_counts_of(const mc_vsparse *a, mc_row_panels *counts);
+/* What mc_problem has as `span`, of the same matrices; of others 0. Rows are taken 32 at a time, and two such
+   groups together: the first and the last column of each row are all that is looked at. */
+MC_API int64_t column_span_of(const mc_vsparse *a);
 
 #endif

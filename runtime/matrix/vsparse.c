@@ -346,5 +346,6 @@ mc_problem mc_problem_of(const mc_vsparse *a, int64_t n, int64_t ldb) {
     }
     p.spread = sqrt(squares / blocks);
     panel_counts_of(a, &p.panels);
+    p.span = column_span_of(a);
     return p;
 }

@@ -16,6 +16,7 @@ typedef struct matrix_features {
     /* Of vectors of one element; else all 0. It is for estimates, and no part of which problem it is: older
        records know nothing of it */
     mc_row_panels panels;
+    int64_t span; /* likewise */
 } matrix_features;
 
 /* What is computed, in full and in one form only. Records are kept for it, candidates are made for it, and

@@ -356,6 +356,7 @@ matrix_features matrix_features_of(const mc_vsparse *matrix) {
     int64_t blocks = matrix->row_blocks, last = ROW_QUANTILES - 1;
     if (blocks == 0) return f;
     panel_counts_of(matrix, &f.panels);
+    f.span = column_span_of(matrix);
     double mean = (double)matrix->vectors / (double)blocks, squares = 0;
     f.quantiles[0] = matrix->vectors;
     for (int64_t i = 0; i < blocks; i++) {
@@ -380,7 +381,8 @@ mc_problem plan_problem_estimate(const plan_problem *problem) {
                         .longest = problem->features.quantiles[ROW_QUANTILES - 1],
                         .spread = problem->features.spread,
                         .batch = problem->batch,
-                        .panels = problem->features.panels};
+                        .panels = problem->features.panels,
+                        .span = problem->features.span};
 }
 
 /* -- Kernels */

@@ -42,6 +42,7 @@ void problem_print(const plan_problem *problem, mc_text *text) {
     text_add(text, ",\"spread\":");
     json_add_real(text, problem->features.spread);
     if (problem->features.panels.columns[0] > 0) add_panels(&problem->features.panels, text);
+    if (problem->features.span > 0) text_add(text, ",\"span\":%" PRId64, problem->features.span);
     text_add(text, "}");
 }
 
@@ -107,7 +108,9 @@ static mc_status take_features(const json_t *object, matrix_features *features, 
     mc_status status = json_take_integer(object, "vectors", 0, INT64_MAX, &features->vectors, diag);
     if (status == MC_OK) status = take_numbers(object, "lengths", ROW_QUANTILES, features->quantiles, diag);
     if (status == MC_OK) status = json_take_real(object, "spread", &features->spread, diag);
-    return status == MC_OK ? take_panels(object, &features->panels, diag) : status;
+    if (status == MC_OK) status = take_panels(object, &features->panels, diag);
+    if (status != MC_OK || json_object_get(object, "span") == NULL) return status;
+    return json_take_integer(object, "span", 0, INT64_MAX, &features->span, diag);
 }
 
 mc_status problem_parse(const json_t *object, plan_problem *problem, mc_diag *diag) {

@@ -15,7 +15,7 @@ static bool same_candidate(const record_candidate *a, const record_candidate *b)
 static bool same_features(const matrix_features *a, const matrix_features *b) {
     return a->vectors == b->vectors && memcmp(a->quantiles, b->quantiles, sizeof a->quantiles) == 0 &&
            memcmp(&a->spread, &b->spread, sizeof a->spread) == 0 &&
-           memcmp(&a->panels, &b->panels, sizeof a->panels) == 0;
+           memcmp(&a->panels, &b->panels, sizeof a->panels) == 0 && a->span == b->span;
 }
 
 /* Not by records/problem.c's table, which could lack a member. */
@@ -81,6 +81,14 @@ static void test_panels(mc_diag *diag) {
     char *line = record_print(&t.r);
     record back;
     CHECK(strstr(line, "panels") == NULL, "%s", line);
+    CHECK(record_parse(line, strlen(line), &back, diag) == MC_OK, "%s", mc_diag_text(diag));
+    CHECK(same_features(&back.problem.features, &q.features), "%s", line);
+    record_free(&back);
+    free(line);
+    q.features.span = 65537;
+    CHECK(problem_same(&p, &q) && problem_hash(&p) == problem_hash(&q), "nor is the span");
+    t.r.problem = q;
+    line = record_print(&t.r);
     CHECK(record_parse(line, strlen(line), &back, diag) == MC_OK, "%s", mc_diag_text(diag));
     CHECK(same_features(&back.problem.features, &q.features), "%s", line);
     record_free(&back);

@@ -17,31 +17,68 @@ typedef struct session {
 } session;
 
 static mc_csr_stream form_of(const mc_kernel *kernel) {
-    return (mc_csr_stream){(int)mc_kernel_field(kernel, "warps"), (int)mc_kernel_field(kernel, "share")};
+    return (mc_csr_stream){.warps = (int)mc_kernel_field(kernel, "warps"),
+                           .share = (int)mc_kernel_field(kernel, "share"),
+                           .columns = (csr_columns)mc_kernel_field(kernel, "columns")};
 }
 
 /* -- Items --------------------------------------------------------------------------------------------- */
 
-/* The slots of a lane that loads VECTOR of them at once, in words of these: stride by stride. */
-static int64_t slot_of(int share, int64_t nonzero) {
-    const int64_t vector = share % 4 == 0 ? 4 : share % 2 == 0 ? 2 : 1, stride = nonzero / 32;
+/* A lane loads so many strides' slots at once of an array whose elements have BYTES: 16 bytes with columns of
+   16 bits, else 4 slots, or what divides `share`. */
+static int64_t vector_of(const mc_csr_stream *form, int64_t bytes) {
+    int64_t vector = form->columns == CSR_COLUMNS_U16 ? 16 / bytes : 4;
+    while (form->share % vector != 0) vector /= 2;
+    return vector;
+}
+
+/* The slots of a lane that loads VECTOR of them at once: stride by stride. */
+static int64_t slot_of(int64_t vector, int64_t nonzero) {
+    const int64_t stride = nonzero / 32;
     return stride / vector * vector * 32 + nonzero % 32 * vector + stride % vector;
+}
+
+/* The column of the array's element AT, less LEAST where columns have 16 bits. */
+static int64_t column_at(const mc_packed *packed, int64_t at) {
+    const mc_packed_array *columns = mc_packed_find(packed, "col_idx");
+    return columns->type == MC_U16 ? ((const uint16_t *)columns->data)[at]
+                                   : ((const int32_t *)columns->data)[at];
+}
+
+/* From which columns FIRST to END are counted. */
+static int64_t least_of(const mc_vsparse *a, const mc_csr_stream *form, int64_t first, int64_t end) {
+    int64_t least = end > first ? a->col_idx[first] : 0;
+    for (int64_t i = first; i < end; i++)
+        if (a->col_idx[i] < least) least = a->col_idx[i];
+    return form->columns == CSR_COLUMNS_U16 ? least : 0;
+}
+
+typedef struct item_words {
+    int64_t row, rows, most_lanes, least;
+} item_words;
+
+static item_words words_of(const mc_packed *packed, const mc_csr_stream *form, int64_t i) {
+    const int32_t *item = (const int32_t *)mc_packed_find(packed, "items")->data + i * PANEL_ITEM_WORDS;
+    if (form->columns == CSR_COLUMNS_U16) return (item_words){item[0], item[1] & 255, item[1] >> 8, item[2]};
+    return (item_words){item[0], item[1], item[2], 0};
 }
 
 /* Nonzeros FIRST to END fill the item's slots, and nothing else does. */
 static void check_slots(const session *s, const mc_vsparse *a, const mc_packed *packed,
                         const mc_csr_stream *form, int64_t item, int64_t first, int64_t end) {
     const int64_t slots = form->share * 32, bytes = (int64_t)mc_type_bytes(a->type);
-    const int32_t *columns = (const int32_t *)mc_packed_find(packed, "col_idx")->data + item * slots;
+    const int64_t of_columns = vector_of(form, form->columns == CSR_COLUMNS_U16 ? 2 : 4),
+                  of_values = vector_of(form, bytes), least = words_of(packed, form, item).least;
     const char *values = (const char *)mc_packed_find(packed, "values")->data + item * slots * bytes;
     static const char zeros[4];
-    int wrong = 0;
+    int wrong = least != least_of(a, form, first, end);
     for (int64_t i = 0; i < slots; i++) {
-        const int64_t slot = slot_of(form->share, i), last = end > first ? a->col_idx[end - 1] : 0;
+        const int64_t last = end > first ? a->col_idx[end - 1] : 0;
         const bool is = first + i < end;
         const char *value = is ? (const char *)a->values + (first + i) * bytes : zeros;
-        wrong += columns[slot] != (is ? a->col_idx[first + i] : last);
-        wrong += memcmp(values + slot * bytes, value, (size_t)bytes) != 0;
+        wrong += column_at(packed, item * slots + slot_of(of_columns, i)) !=
+                 (is ? a->col_idx[first + i] : last) - least;
+        wrong += memcmp(values + slot_of(of_values, i) * bytes, value, (size_t)bytes) != 0;
     }
     CHECK(wrong == 0, "item %d: %d slots are wrong", (int)item, wrong);
     (void)s;
@@ -49,7 +86,7 @@ static void check_slots(const session *s, const mc_vsparse *a, const mc_packed *
 
 /* Rows of so many nonzeros have neighbouring lanes, each of equal parts but for one product. Returns the
    most products of a lane. */
-static int64_t check_parts(const uint16_t *parts, const int64_t *length, int64_t rows, int widest) {
+static int64_t check_parts(const uint16_t *parts, const int64_t *length, int64_t rows, int64_t widest) {
     int lane = 0, most_lanes = 1;
     int64_t end = 0, most = 0;
     for (int64_t row = 0; row < rows; row++) {
@@ -67,7 +104,7 @@ static int64_t check_parts(const uint16_t *parts, const int64_t *length, int64_t
         end += length[row];
     }
     for (; lane < 32; lane++) CHECK(parts[lane] == end, "lane %d has something", lane);
-    CHECK(widest == most_lanes, "a row has %d lanes, not %d", most_lanes, widest);
+    CHECK(widest == most_lanes, "a row has %d lanes, not %d", most_lanes, (int)widest);
     return most;
 }
 
@@ -76,6 +113,7 @@ static bool check_long(session *s, const mc_vsparse *a, const mc_packed *packed,
                        int64_t i, int64_t *next) {
     const int32_t *item = (const int32_t *)mc_packed_find(packed, "items")->data + i * PANEL_ITEM_WORDS;
     const uint16_t *parts = (const uint16_t *)mc_packed_find(packed, "parts")->data + i * 32;
+    const item_words words = words_of(packed, form, i);
     const int64_t begin = a->row_ptr[item[0]], end = a->row_ptr[item[0] + 1], slots = form->share * 32;
     const unsigned part = item_bits(item, 0, PANEL_PART_BITS),
                    parts_of = item_bits(item, PANEL_PARTS_SHIFT, PANEL_PARTS_BITS) + 1,
@@ -83,13 +121,13 @@ static bool check_long(session *s, const mc_vsparse *a, const mc_packed *packed,
                    pieces = item_bits(item, PANEL_PIECES_SHIFT, PANEL_PIECE_BITS) + 1;
     const bool ends = part == parts_of - 1 && piece == pieces - 1;
     const int64_t first = part == 0 && piece == 0 ? begin : *next, count = parts[31] & 2047;
-    CHECK(end - begin > slots && item[1] == 1, "row %d is not long", item[0]);
+    CHECK(end - begin > slots && words.rows == 1, "row %d is not long", item[0]);
     CHECK(part == 0 && piece == 0 ? true : item[-4] == item[0],
           "part %u of piece %u of row %d lies elsewhere", part, piece, item[0]);
     CHECK(i % form->warps % parts_of == part, "part %u of row %d is another warp's", part, item[0]);
     check_slots(s, a, packed, form, i, first, first + count);
-    check_parts(parts, &count, 1, item[2]);
-    CHECK(item[2] == 32, "%d lanes have a long row", item[2]);
+    check_parts(parts, &count, 1, words.most_lanes);
+    CHECK(words.most_lanes == 32, "%d lanes have a long row", (int)words.most_lanes);
     CHECK(!ends || first + count == end, "row %d is not whole", item[0]);
     s->pieces += pieces > 1;
     *next = first + count;
@@ -114,15 +152,16 @@ static bool may_join(const mc_vsparse *a, const mc_csr_stream *form, int64_t fir
 /* As many rows as may be. */
 static void check_rows(const session *s, const mc_vsparse *a, const mc_packed *packed,
                        const mc_csr_stream *form, int64_t i) {
-    const int32_t *item = (const int32_t *)mc_packed_find(packed, "items")->data + i * PANEL_ITEM_WORDS;
+    const item_words words = words_of(packed, form, i);
     const uint16_t *parts = (const uint16_t *)mc_packed_find(packed, "parts")->data + i * 32;
-    const int64_t first = item[0], end = first + item[1];
+    const int64_t first = words.row, end = first + words.rows;
     int64_t length[32];
-    CHECK(item[1] >= 0 && item[1] <= 32 && end <= a->rows, "%d rows from %d on", item[1], item[0]);
-    if (item[1] < 0 || item[1] > 32 || end > a->rows) return;
+    CHECK(words.rows >= 0 && words.rows <= 32 && end <= a->rows, "%d rows from %d on", (int)words.rows,
+          (int)first);
+    if (words.rows < 0 || words.rows > 32 || end > a->rows) return;
     for (int64_t row = first; row < end; row++) length[row - first] = a->row_ptr[row + 1] - a->row_ptr[row];
     check_slots(s, a, packed, form, i, a->row_ptr[first], a->row_ptr[end]);
-    const int64_t most = check_parts(parts, length, end - first, item[2]);
+    const int64_t most = check_parts(parts, length, end - first, words.most_lanes);
     if (end == first) return;
     CHECK(may_join(a, form, first, end), "rows %d to %d are no item", (int)first, (int)end);
     CHECK(end == a->rows || !may_join(a, form, first, end + 1), "rows %d to %d: the next one would fit",
@@ -171,7 +210,8 @@ static void check_packing(session *s, const mc_kernel *kernel, mc_vsparse *a) {
             continue;
         }
         check_rows(s, a, &packed, &form, i);
-        for (int64_t row = item[0]; row < item[0] + item[1]; row++) taken[row]++;
+        const item_words words = words_of(&packed, &form, i);
+        for (int64_t row = words.row; row < words.row + words.rows; row++) taken[row]++;
     }
     for (int64_t row = 0; row < a->rows; row++)
         CHECK(taken[row] == 1, "row %d is dealt out %d times", (int)row, taken[row]);
@@ -235,10 +275,13 @@ static void check_kernel(session *s, const mc_kernel *kernel, size_t turn) {
 
 static void check_types(session *s, const char *type) {
     static const struct {
-        const char *ahead, *warps, *share, *overlap;
-    } forms[] = {{"4", "4", "8", "off"},  {"8", "8", "1", "on"},  {"1", "1", "2", "off"},
-                 {"2", "2", "4", "wait"}, {"8", "4", "8", "off"}, {"8", "2", "16", "on"},
-                 {"2", "8", "2", "off"},  {"4", "1", "16", "off"}};
+        const char *ahead, *warps, *share, *overlap, *columns;
+    } forms[] = {
+        {"4", "4", "8", "off", "s32"},  {"8", "8", "1", "on", "s32"},   {"1", "1", "2", "off", "s32"},
+        {"2", "2", "4", "wait", "s32"}, {"8", "4", "8", "off", "s32"},  {"8", "2", "16", "on", "s32"},
+        {"2", "8", "2", "off", "s32"},  {"4", "1", "16", "off", "s32"}, {"8", "4", "8", "off", "u16"},
+        {"8", "2", "1", "on", "u16"},   {"8", "1", "4", "off", "u16"},  {"8", "8", "2", "wait", "u16"},
+        {"8", "2", "16", "off", "u16"}};
     const check_share part = check_part();
     for (size_t i = (size_t)part.first; i < sizeof forms / sizeof *forms; i += (size_t)part.step) {
         spec_settings settings = {.all = {{"lhs", type},
@@ -249,8 +292,9 @@ static void check_types(session *s, const char *type) {
                                           {"ahead", forms[i].ahead},
                                           {"warps", forms[i].warps},
                                           {"share", forms[i].share},
-                                          {"overlap", forms[i].overlap}},
-                                  .count = 9};
+                                          {"overlap", forms[i].overlap},
+                                          {"columns", forms[i].columns}},
+                                  .count = 10};
         mc_spec *spec = NULL;
         mc_kernel *kernel = NULL;
         set_epilogue(&settings, i / 3, true);
@@ -269,16 +313,16 @@ static void check_types(session *s, const char *type) {
 /* A row that thread blocks do not share enough of is refused; so are a matrix without columns, whose x has no
    element to be read, and forms that are none. */
 static void check_refusals(session *s) {
-    const mc_csr_stream forms[] = {{3, 1}, {16, 1}, {4, 0}, {4, 64}, {0, 1}};
+    const mc_csr_stream forms[] = {{3, 1, 0}, {16, 1, 0}, {4, 0, 0}, {4, 64, 0}, {0, 1, 0}};
     int64_t row_ptr[] = {0, 2048 * 32 + 1};
     mc_vsparse a = {MC_F32, 1, 1, INT32_MAX, 1, row_ptr[1], row_ptr, NULL, NULL, {0}};
     mc_packed packed;
-    CHECK(mc_csr_stream_pack(&a, &(mc_csr_stream){1, 1}, &packed, s->diag) == MC_CANNOT &&
+    CHECK(mc_csr_stream_pack(&a, &(mc_csr_stream){1, 1, 0}, &packed, s->diag) == MC_CANNOT &&
               strstr(mc_diag_text(s->diag), "at most 65536 in a row") != NULL,
           "%s", mc_diag_text(s->diag));
     mc_diag_clear(s->diag);
     row_ptr[1] = 0, a.cols = a.vectors = 0;
-    CHECK(mc_csr_stream_pack(&a, &(mc_csr_stream){4, 8}, &packed, s->diag) == MC_CANNOT &&
+    CHECK(mc_csr_stream_pack(&a, &(mc_csr_stream){4, 8, 0}, &packed, s->diag) == MC_CANNOT &&
               strstr(mc_diag_text(s->diag), "without columns") != NULL,
           "%s", mc_diag_text(s->diag));
     mc_diag_clear(s->diag);
@@ -287,11 +331,68 @@ static void check_refusals(session *s) {
     mc_diag_clear(s->diag);
 }
 
+/* Columns 65535 apart have 16 bits, those that are one more apart do not. What is far apart in a matrix may
+   be near in each item. */
+static void check_spans(session *s) {
+    const mc_csr_stream form = {1, 1, CSR_COLUMNS_U16};
+    int64_t row_ptr[34] = {0};
+    int32_t columns[34] = {7, 3, 65538};
+    float values[34] = {1, 2, 3};
+    mc_vsparse a = {MC_F32, 1, 33, 70000000, 33, 3, row_ptr, columns, values, {0}};
+    mc_packed packed;
+    for (int row = 0; row < 33; row++) row_ptr[row + 1] = row < 2 ? row + 1 : 3;
+    CHECK(mc_csr_stream_pack(&a, &form, &packed, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    CHECK(column_at(&packed, 1) == 0 && column_at(&packed, 2) == 65535, "columns of an item");
+    mc_packed_free(&packed);
+    columns[2] = 65539;
+    CHECK(mc_csr_stream_pack(&a, &form, &packed, s->diag) == MC_CANNOT &&
+              strstr(mc_diag_text(s->diag), "rows 0 to 31 have columns 3 and 65539") != NULL,
+          "%s", mc_diag_text(s->diag));
+    mc_diag_clear(s->diag);
+    for (int row = 2; row < 33; row++) row_ptr[row] = 2;
+    columns[2] = 69999999;
+    CHECK(mc_csr_stream_pack(&a, &form, &packed, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    CHECK(column_at(&packed, 32) == 0, "the least column is the item's own");
+    mc_packed_free(&packed);
+}
+
+/* -- Estimates ----------------------------------------------------------------------------------------- */
+
+static double estimate(session *s, const char *columns, mc_problem problem) {
+    const mc_setting settings[] = {{"tile_n", "1"}, {"lanes", "1"}, {"stream", "true"},  {"ahead", "8"},
+                                   {"warps", "8"},  {"share", "8"}, {"columns", columns}};
+    mc_spec *spec = NULL;
+    mc_kernel *kernel = NULL;
+    double us = -1;
+    mc_status status = mc_spec_read(s->spec, settings, sizeof settings / sizeof *settings, &spec, s->diag);
+    if (status == MC_OK) status = mc_kernel_outline(spec, 0, &kernel, s->diag);
+    CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
+    if (status == MC_OK) us = mc_kernel_estimate(kernel, mc_gpu_find(NULL, 90), &problem);
+    mc_kernel_destroy(kernel);
+    mc_spec_destroy(spec);
+    mc_diag_clear(s->diag);
+    return us;
+}
+
+/* Fewer bytes are faster; what packing may refuse is not chosen. */
+static void check_estimates(session *s) {
+    mc_problem problem = {.m = 200000, .n = 1, .k = 65537, .ldb = 1, .vectors = 1400000, .longest = 7};
+    CHECK(isinf(estimate(s, "u16", problem)), "spans that nobody counted");
+    problem.span = 65537;
+    CHECK(isinf(estimate(s, "u16", problem)), "a span of 65537");
+    problem.span = 65536;
+    CHECK(estimate(s, "u16", problem) < estimate(s, "s32", problem), "a span of 65536");
+    problem.span = 0, problem.k = 65536;
+    CHECK(estimate(s, "u16", problem) < estimate(s, "s32", problem), "65536 columns");
+}
+
 int main(int argc, char **argv) {
     session s = {.diag = mc_diag_create()};
     if (argc < 3 || mc_device_open(argc > 3 ? argv[3] : "sim", &s.device, s.diag) != MC_OK) return 2;
     s.spec = argv[1], s.arch = argc > 4 ? argv[4] : NULL;
     check_refusals(&s);
+    check_spans(&s);
+    check_estimates(&s);
     for (char *type = strtok(argv[2], ","); type != NULL; type = strtok(NULL, ",")) check_types(&s, type);
     CHECK(s.kernels == 0 || s.pieces > 0, "no row had pieces");
     printf("%ld kernels, %ld sums\n", s.kernels, s.sums);

@@ -48,6 +48,21 @@ static void expect_near(const char *what, int64_t got, int64_t want, double part
           (long long)want);
 }
 
+/* Columns from the first to the last one of so many ROWS neighbouring rows, at most. */
+static int64_t widest_of(const mc_csr *csr, int rows) {
+    int64_t widest = 0;
+    for (int64_t first = 0; first < csr->rows; first++) {
+        const int64_t end = first + rows < csr->rows ? first + rows : csr->rows;
+        int64_t least = csr->cols, most = -1;
+        for (int64_t i = csr->row_ptr[first]; i < csr->row_ptr[end]; i++) {
+            if (csr->col_idx[i] < least) least = csr->col_idx[i];
+            if (csr->col_idx[i] > most) most = csr->col_idx[i];
+        }
+        if (most - least + 1 > widest) widest = most - least + 1;
+    }
+    return widest;
+}
+
 static void check_counts(const char *what, mc_csr *csr, double part, mc_diag *diag) {
     mc_vsparse a;
     mc_row_panels counts;
@@ -71,6 +86,9 @@ static void check_counts(const char *what, mc_csr *csr, double part, mc_diag *di
               (long long)panels);
     }
     const mc_problem problem = mc_problem_of(&a, 1, 1);
+    if (csr->rows < 3000)
+        CHECK(problem.span >= widest_of(csr, 32) && problem.span <= widest_of(csr, 64), "%s: a span of %lld",
+              what, (long long)problem.span);
     CHECK(memcmp(&problem.panels, &counts, sizeof counts) == 0, "%s: as a problem has it", what);
     mc_vsparse_free(&a);
     mc_csr_free(csr);
@@ -144,15 +162,16 @@ static void test_none(void) {
     mc_row_panels counts;
     panel_counts_of(&a, &counts);
     CHECK(counts.columns[0] == 2 && counts.of[1].strides == 1 && counts.of[1].panels[0] == 1, "by hand");
+    CHECK(column_span_of(&a) == 3, "a span of %lld", (long long)column_span_of(&a));
     other.vec = 2, other.rows = 4;
     panel_counts_of(&other, &counts);
-    CHECK(memcmp(&counts, &none, sizeof none) == 0, "vectors of 2");
+    CHECK(memcmp(&counts, &none, sizeof none) == 0 && column_span_of(&other) == 0, "vectors of 2");
     other = a, other.col_idx = NULL;
     panel_counts_of(&other, &counts);
-    CHECK(memcmp(&counts, &none, sizeof none) == 0, "no columns");
+    CHECK(memcmp(&counts, &none, sizeof none) == 0 && column_span_of(&other) == 0, "no columns");
     other = (mc_vsparse){.vec = 1};
     panel_counts_of(&other, &counts);
-    CHECK(memcmp(&counts, &none, sizeof none) == 0, "nothing");
+    CHECK(memcmp(&counts, &none, sizeof none) == 0 && column_span_of(&other) == 0, "nothing");
 }
 
 int main(void) {

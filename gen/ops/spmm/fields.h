@@ -58,6 +58,7 @@ enum {
     F_REORDER,
 #include "ops/spmm/csr/stream_fields.def"
 #include "ops/spmm/csr/segmented_fields.def"
+#include "ops/spmm/csr/columns_fields.def"
 #undef FIELD
 };
 

@@ -27,9 +27,10 @@ static const mc_field fields[] = {
 #include "ops/spmm/hrpb/fields.def"
 #include "ops/spmm/csr/stream_fields.def"
 #include "ops/spmm/csr/segmented_fields.def"
+#include "ops/spmm/csr/columns_fields.def"
 };
 /* clang-format on */
-SCHEMA_FITS(fields, F_SEGMENTED);
+SCHEMA_FITS(fields, F_COLUMNS);
 
 static const mc_solver *solver(const int64_t *point) {
 #define STAGING(name, word, solver, kind, doc) &solver,

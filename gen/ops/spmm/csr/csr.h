@@ -45,6 +45,7 @@ typedef struct csr_plan {
     bool deal;      /* long rows are dealt out */
     bool stream;    /* products go through shared memory */
     bool segmented; /* a warp walks through the nonzeros of several rows */
+    csr_columns column_form;
     csr_path wide, edge;
     csr_checks checks;
 } csr_plan;
@@ -58,6 +59,15 @@ static inline int csr_rows(const csr_plan *plan) {
 /* Bytes of shared memory for the products of a warp, and for the sums of warps that share a row. */
 static inline int csr_product_bytes(const csr_plan *plan) {
     return plan->stream ? plan->share * CSR_STREAM_PITCH * WORD : 0;
+}
+/* Strides that a lane of `stream` takes at once: `ahead`, but no part of what it loads at once. */
+static inline int csr_stream_turn(const csr_plan *plan) {
+    const int columns =
+                  csr_stream_vector(plan->column_form, plan->share, csr_column_bytes(plan->column_form)),
+              values = csr_stream_vector(plan->column_form, plan->share, plan->base.math.b_bits / 8),
+              vector = columns > values ? columns : values,
+              least = plan->ahead < vector ? vector : plan->ahead;
+    return least < plan->share ? least : plan->share;
 }
 /* And for the columns and values of a warp's item. */
 static inline int csr_segment_bytes(const csr_plan *plan) {

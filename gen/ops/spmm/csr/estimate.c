@@ -130,11 +130,18 @@ static double nonzeros_of_line(const mc_problem *problem) {
 /* Of an item. A multiprocessor takes its bytes out of L2, and looks up lines of B one after another. */
 static double item_busy(const spmm_situation *s) {
     const csr_plan *plan = csr_of(s);
-    const double slots = plan->share * CSR_STRIDE, each = WORD + csr_element_bytes(plan);
+    const double slots = plan->share * CSR_STRIDE,
+                 each = csr_column_bytes(plan->column_form) + csr_element_bytes(plan);
     const double bytes = slots * each + ITEM_BYTES;
     const double lines = slots / nonzeros_of_line(s->problem) * LEAST_ROW / s->gpu->l1_rate;
     const double instructions = (ITEM_INSTRUCTIONS + plan->share * STRIDE_INSTRUCTIONS) / INSTRUCTIONS_A_US;
     return spmm_overlapped(bytes / 1024 * s->cost.l2 + lines, instructions);
+}
+
+/* Whether columns have room. Where nobody knows how far apart those of an item are, they may be anywhere. */
+static bool columns_fit(const csr_plan *plan, const mc_problem *problem) {
+    const int64_t span = problem->span > 0 ? problem->span : problem->k;
+    return span - 1 <= csr_column_span(plan->column_form);
 }
 
 static double stream_estimate(const spmm_situation *met) {
@@ -142,6 +149,7 @@ static double stream_estimate(const spmm_situation *met) {
     const mc_problem *problem = met->problem;
     const double slots = plan->share * CSR_STRIDE, warps = plan->base.warps;
     if ((double)problem->longest > slots * warps * PANEL_MOST_PIECES || problem->k < 1) return INFINITY;
+    if (!columns_fit(plan, problem)) return INFINITY;
     spmm_situation s = *met;
     const double items =
         ceil(s.row_blocks * model_most(s.mean, 1.0 / CSR_STREAM_ROWS) / (slots * filled(plan, s.mean)));

@@ -84,10 +84,15 @@ static void check_fields(const int64_t *point, const csr_plan *plan, mc_complain
 
 /* What `stream` has against other fields. */
 static void check_stream(const int64_t *point, const csr_plan *plan, mc_complaints *complaints) {
+    if (!plan->stream && plan->column_form != CSR_COLUMNS_S32)
+        complain(complaints, F_COLUMNS, "columns are packed for stream = true alone: leave it out");
     if (!plan->stream) return;
     if (plan->base.tile_n != 1)
         complain(complaints, F_STREAM, "is for products by a vector: tile_n = 1, not %d", plan->base.tile_n);
     if (!plan->deal) complain(complaints, F_STREAM, "wants the list of rows: deal = true");
+    if (plan->column_form == CSR_COLUMNS_U16 && plan->ahead != CSR_LOAD_BYTES / 2)
+        complain(complaints, F_AHEAD, "columns = \"u16\" loads as many at once as 16 bytes hold: ahead = %d",
+                 CSR_LOAD_BYTES / 2);
     if (point[F_LANES] != 1)
         complain(complaints, F_LANES,
                  "stream = true has as many lanes for a row as packing gives it: leave it out");
@@ -138,6 +143,7 @@ void spmm_csr_make_plan(const int64_t *point, void *out, mc_complaints *complain
     *plan = (csr_plan){.lanes = stream ? MC_WARP : (int)point[F_LANES],
                        .stream = stream,
                        .segmented = point[F_SEGMENTED] != 0,
+                       .column_form = (csr_columns)point[F_COLUMNS],
                        .ahead = (int)point[F_AHEAD],
                        .share = (int)point[F_SHARE],
                        .deal = point[F_DEAL] != 0};

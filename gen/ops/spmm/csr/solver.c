@@ -21,14 +21,26 @@ static void add_rows(const csr_plan *plan, mc_contract *c) {
 
 /* Nonzeros side by side. */
 static void add_items(const csr_plan *plan, mc_contract *c) {
-    static const mc_array arrays[] = {
-        {"items", "s32", "item_count * 4",
-         "an item a warp, those of long rows first: the first row, how many rows, the most lanes of a row, "
-         "and how a long row is shared"},
-        {"parts", "u16", "item_count * 32",
-         "of each lane the end of its products in the item, and how many lanes of the row follow it"},
-        {"col_idx", "s32", "item_count * share * 32", "column of each slot"}};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) add_array(c, 16, arrays[i]);
+    static const mc_array items[] = {
+        [CSR_COLUMNS_S32] =
+            {"items", "s32", "item_count * 4",
+             "an item a warp, those of long rows first: the first row, how many rows, the most lanes of a "
+             "row, and how a long row is shared"},
+        [CSR_COLUMNS_U16] = {
+            "items", "s32", "item_count * 4",
+            "an item a warp, those of long rows first: the first row, how many rows and 256 times the most "
+            "lanes of a row, the least column, and how a long row is shared"}};
+    static const mc_array columns[] = {
+        [CSR_COLUMNS_S32] = {"col_idx", "s32", "item_count * share * 32", "column of each slot"},
+        [CSR_COLUMNS_U16] = {"col_idx", "u16", "item_count * share * 32",
+                             "column of each slot, less the least one of the item"}};
+    add_array(c, 16, items[plan->column_form]);
+    add_array(
+        c, 16,
+        (mc_array){
+            "parts", "u16", "item_count * 32",
+            "of each lane the end of its products in the item, and how many lanes of the row follow it"});
+    add_array(c, 16, columns[plan->column_form]);
     add_array(c, 16,
               (mc_array){"values", plan->base.math.value_type, "item_count * share * 32",
                          "of each slot, 0 where there is no nonzero"});
@@ -64,10 +76,11 @@ static void make_facts(const void *data, mc_facts *facts) {
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const csr_plan *plan = data;
     const spmm_plan *base = &plan->base;
-    char share[16] = "";
+    static const char *const streams[] = {"_stream", "_stream_u16"};
+    char share[24] = "";
     if (plan->deal)
         snprintf(share, sizeof share, "_h%d%s", plan->share,
-                 plan->stream      ? "_stream"
+                 plan->stream      ? streams[plan->column_form]
                  : plan->segmented ? "_segmented"
                                    : "");
     snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s_csr_n%d_w%d_l%d_u%d%s", base->math.lhs, base->math.rhs,

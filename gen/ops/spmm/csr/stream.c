@@ -26,17 +26,20 @@ enum {
 };
 #define PRODUCTS "products" /* the shared array of all warps */
 
-/* What is in flight of a turn, of each of its strides. A value is a word, or half of one. */
+/* What is in flight of a turn, of each of its strides. A column is a word, or half of one, and so is a
+   value. */
 typedef struct turn_registers {
-    mc_reg index[MOST_TURN], value[MOST_TURN], element[MOST_TURN], element_at[MOST_TURN];
+    mc_reg column[MOST_TURN], value[MOST_TURN], element[MOST_TURN], element_at[MOST_TURN];
+    mc_reg index[MOST_TURN]; /* columns of 16 bits, as words */
 } turn_registers;
 
 typedef struct stream_emitter {
     csr_emitter *e;
-    int vector, turn;                     /* strides of a load, and of a turn */
+    int columns, values, turn;            /* strides of a load of either, and of a turn */
     mc_reg item[PANEL_ITEM_WORDS], lanes; /* lanes: this one's entry of `parts` */
+    mc_reg rows, most_lanes;              /* of the item; of its row that has most */
     mc_reg index_at, value_at;            /* this lane's slots of the item */
-    mc_reg b_column;                      /* the tile's element of B's row 0 */
+    mc_reg b_column; /* the tile's element of the row of B from which columns are counted */
     turn_registers in_flight[IN_FLIGHT];
     mc_reg products; /* the warp's */
 } stream_emitter;
@@ -49,39 +52,46 @@ static int strides_of(const stream_emitter *s, int turn) {
     return left < s->turn ? left : s->turn;
 }
 static int value_bytes(const stream_emitter *s) { return csr_element_bytes(s->e->plan); }
-static int value_words(const stream_emitter *s) {
-    int bytes = s->vector * value_bytes(s);
-    return bytes > WORD ? bytes / WORD : 1;
+static int column_bytes(const stream_emitter *s) { return csr_column_bytes(s->e->plan->column_form); }
+static bool has_halves(const stream_emitter *s) { return column_bytes(s) < WORD; }
+static int words_of(int bytes) { return bytes > WORD ? bytes / WORD : 1; }
+static int value_words(const stream_emitter *s) { return words_of(s->values * value_bytes(s)); }
+static int column_words(const stream_emitter *s) { return words_of(s->columns * column_bytes(s)); }
+/* Which register of a turn has element I, of those that loads of VECTOR elements of BYTES put there. */
+static int register_of(int i, int vector, int bytes) {
+    return i / vector * words_of(vector * bytes) + i % vector * bytes / WORD;
 }
 static turn_registers *of_turn(stream_emitter *s, int turn) { return &s->in_flight[turn % IN_FLIGHT]; }
 
 /* -- Loads of A --------------------------------------------------------------------------------------- */
 
 static void declare_turns(stream_emitter *s) {
-    static const char *const names[IN_FLIGHT][4] = {
-        {"index", "value", "element", "element_at"},
-        {"next_index", "next_value", "next_element", "next_element_at"}};
+    static const char *const names[IN_FLIGHT][5] = {
+        {"index", "value", "element", "element_at", "of_item"},
+        {"next_index", "next_value", "next_element", "next_element_at", "next_of_item"}};
     mc_builder *b = s->e->b;
     for (int i = 0; i < IN_FLIGHT && i < turns_of(s); i++) {
         turn_registers *turn = &s->in_flight[i];
-        b32_array(b, names[i][0], s->turn, turn->index);
-        b32_array(b, names[i][1], s->turn / s->vector * value_words(s), turn->value);
+        b32_array(b, names[i][0], s->turn / s->columns * column_words(s), turn->column);
+        b32_array(b, names[i][1], s->turn / s->values * value_words(s), turn->value);
         b32_array(b, names[i][2], s->turn, turn->element);
         b64_array(b, names[i][3], s->turn, turn->element_at);
+        if (has_halves(s)) b32_array(b, names[i][4], s->turn, turn->index);
     }
 }
 
+/* So many BYTES of each of a turn's strides, VECTOR strides at a time. */
+static void load_slots(stream_emitter *s, int turn, int vector, int bytes, const mc_reg *to, mc_reg from) {
+    const int first = turn * s->turn;
+    for (int i = 0; i < strides_of(s, turn); i += vector)
+        emit_load_words(s->e->b, (mc_reg){0}, WORDS_RELAXED, vector * bytes,
+                        &to[register_of(i, vector, bytes)], AT(from, (first + i) * CSR_STRIDE * bytes));
+}
+
 static void load_turn(stream_emitter *s, int turn) {
-    mc_builder *b = s->e->b;
     const turn_registers *to = of_turn(s, turn);
-    const int first = turn * s->turn, slots = CSR_STRIDE * s->vector;
-    for (int i = 0; i < strides_of(s, turn); i += s->vector)
-        emit_load_words(b, (mc_reg){0}, WORDS_RELAXED, s->vector * WORD, &to->index[i],
-                        AT(s->index_at, (first + i) / s->vector * slots * WORD));
-    for (int i = 0; i < strides_of(s, turn); i += s->vector)
-        emit_load_words(b, (mc_reg){0}, WORDS_RELAXED, s->vector * value_bytes(s),
-                        &to->value[i / s->vector * value_words(s)],
-                        AT(s->value_at, (first + i) / s->vector * slots * value_bytes(s)));
+    load_slots(s, turn, s->columns, column_bytes(s), to->column, s->index_at);
+    load_slots(s, turn, s->values, value_bytes(s), to->value, s->value_at);
 }
 
 /* Where this warp's ARRAY is, which has BYTES of each item, and there this lane's, which has LANE_BYTES. */
@@ -96,35 +106,60 @@ static mc_reg place_in(stream_emitter *s, const char *name, const char *array, m
 }
 
 static void load_item(stream_emitter *s) {
-    static const char *const words[] = {"item_row", "item_rows", "most_lanes", "sharing"};
+    static const char *const words[][PANEL_ITEM_WORDS] = {
+        [CSR_COLUMNS_S32] = {"item_row", "item_rows", "most_lanes", "sharing"},
+        [CSR_COLUMNS_U16] = {"item_row", "rows_and_lanes", "least_column", "sharing"}};
     csr_emitter *e = s->e;
     mc_builder *b = e->b;
     const int warps = e->plan->base.warps, slots = share_of(s) * CSR_STRIDE;
     heading(b, "This warp's item: it and its first %d nonzeros a lane are asked for at once", s->turn);
     e->block = load_special(b, "block", "ctaid.x");
     mc_reg number = warps > 1 ? mad_s32(b, "item", e->block, I(warps), e->at.place.warp) : e->block;
-    s->index_at = place_in(s, "index_at", "col_idx", number, slots * WORD, s->vector * WORD);
+    s->index_at =
+        place_in(s, "index_at", "col_idx", number, slots * column_bytes(s), s->columns * column_bytes(s));
     s->value_at =
-        place_in(s, "value_at", "values", number, slots * value_bytes(s), s->vector * value_bytes(s));
+        place_in(s, "value_at", "values", number, slots * value_bytes(s), s->values * value_bytes(s));
     mc_reg parts_at = place_in(s, "parts_at", "parts", number, CSR_WARP * 2, 2);
     mc_reg item_at = place_in(s, "item_at", "items", number, PANEL_ITEM_WORDS * WORD, 0);
-    for (int i = 0; i < PANEL_ITEM_WORDS; i++) s->item[i] = b32(b, words[i]);
+    for (int i = 0; i < PANEL_ITEM_WORDS; i++) s->item[i] = b32(b, words[e->plan->column_form][i]);
     s->lanes = b32(b, "lane_part");
     declare_turns(s);
     load_turn(s, 0);
     EMIT(b, ldr_u16, s->lanes, AT(parts_at, 0));
     EMIT(b, ldr_v4, V4(s->item), AT(item_at, 0));
     if (turns_of(s) > 1) load_turn(s, 1);
+    s->rows = s->item[1], s->most_lanes = s->item[2];
     e->sharing = s->item[3];
 }
 
+/* With columns of 16 bits the item says from which column they are counted, and has two numbers in its second
+   word. */
+static void open_item(stream_emitter *s) {
+    mc_builder *b = s->e->b;
+    if (!has_halves(s)) return;
+    note(b, "columns are counted from the item's least one");
+    s->b_column = mad_wide(b, "least_at", s->item[2], s->e->at.row_bytes, s->b_column);
+    s->rows = and_b32(b, "item_rows", s->item[1], I((1 << CSR_LANES_SHIFT) - 1));
+    s->most_lanes = shr_u32(b, "most_lanes", s->item[1], I(CSR_LANES_SHIFT));
+}
+
 /* -- Products ----------------------------------------------------------------------------------------- */
+
+/* The column of the turn's stride I. */
+static mc_reg column_of(stream_emitter *s, const turn_registers *r, int i) {
+    mc_builder *b = s->e->b;
+    const mc_reg word = r->column[register_of(i, s->columns, column_bytes(s))];
+    if (!has_halves(s)) return word;
+    if (i % s->columns % 2) EMIT(b, shr_u32, r->index[i], word, I(16));
+    else EMIT(b, and_b32, r->index[i], word, I(0xffff));
+    return r->index[i];
+}
 
 static void load_elements(stream_emitter *s, int turn) {
     mc_builder *b = s->e->b;
     const turn_registers *r = of_turn(s, turn);
     for (int i = 0; i < strides_of(s, turn); i++)
-        EMIT(b, mad_wide, r->element_at[i], r->index[i], s->e->at.row_bytes, s->b_column);
+        EMIT(b, mad_wide, r->element_at[i], column_of(s, r, i), s->e->at.row_bytes, s->b_column);
     for (int i = 0; i < strides_of(s, turn); i++)
         emit_load_words(b, (mc_reg){0}, WORDS_GLOBAL, value_bytes(s), &r->element[i],
                         AT(r->element_at[i], 0));
@@ -136,8 +171,8 @@ static void keep_products(stream_emitter *s, int turn, mc_reg at) {
     const turn_registers *r = of_turn(s, turn);
     const bool halves = value_bytes(s) < WORD;
     for (int i = 0; i < strides_of(s, turn); i++) {
-        const int of = i / s->vector * value_words(s) + i % s->vector * value_bytes(s) / WORD;
-        mc_reg value = fused_element(e->b, type, r->value[of], halves && i % s->vector % 2, e->scratch[0]);
+        const int of = register_of(i, s->values, value_bytes(s));
+        mc_reg value = fused_element(e->b, type, r->value[of], halves && i % s->values % 2, e->scratch[0]);
         mc_reg element = fused_element(e->b, type, r->element[i], false, e->scratch[1]);
         EMIT(e->b, mul_f32, r->element[i], value, element);
         EMIT(e->b, sts_b32, AT(at, (turn * s->turn + i) * CSR_STREAM_PITCH * WORD), r->element[i]);
@@ -154,6 +189,7 @@ static void emit_products(stream_emitter *s) {
             mad_s32(b, "warp_products", e->at.place.warp, I(csr_product_bytes(e->plan)), s->products);
     mc_reg at = mad_s32(b, "product_at", e->at.place.lane, I(WORD), s->products);
     if (value_bytes(s) < WORD) e->scratch[0] = b32(b, "a_real"), e->scratch[1] = b32(b, "b_real");
+    open_item(s);
     load_elements(s, 0);
     for (int turn = 0; turn < turns_of(s); turn++) {
         if (turn + 1 < turns_of(s)) load_elements(s, turn + 1);
@@ -199,7 +235,7 @@ static void add_row_lanes(const stream_emitter *s, mc_reg behind) {
     mc_builder *b = s->e->b;
     mc_reg sum = s->e->sum[0], other = b32(b, "other_lane"), has = pred(b, "has_lane");
     mc_label alone = label(b, "LANES_ADDED");
-    mc_reg is_alone = setp_lt(b, "lanes_alone", s->item[2], I(2));
+    mc_reg is_alone = setp_lt(b, "lanes_alone", s->most_lanes, I(2));
     EMIT_IF(b, is_alone, bra_uni, TO(alone));
     note(b, "lanes that share a row add up in a tree");
     for (int distance = MC_WARP / 2; distance >= 1; distance /= 2) {
@@ -231,7 +267,7 @@ static mc_reg find_row(const stream_emitter *s) {
     mc_reg rows_below = and_b32(b, "rows_below", rows, below),
            number = popc_b32(b, "rows_in_front", rows_below);
     e->row = add_s32(b, "row", s->item[0], number);
-    e->stores = setp_lt_and(b, "stores", number, s->item[1], begins);
+    e->stores = setp_lt_and(b, "stores", number, s->rows, begins);
     return and_b32(b, "next_product", before, I((1 << CSR_BEHIND_SHIFT) - 1));
 }
 
@@ -255,8 +291,11 @@ static void emit_sums(stream_emitter *s) {
 void spmm_csr_emit_stream(csr_emitter *e) {
     mc_builder *b = e->b;
     const csr_plan *plan = e->plan;
-    const int vector = csr_stream_vector(plan->share), least = plan->ahead < vector ? vector : plan->ahead;
-    stream_emitter s = {.e = e, .vector = vector, .turn = least < plan->share ? least : plan->share};
+    stream_emitter s = {
+        .e = e,
+        .columns = csr_stream_vector(plan->column_form, plan->share, csr_column_bytes(plan->column_form)),
+        .values = csr_stream_vector(plan->column_form, plan->share, csr_element_bytes(plan)),
+        .turn = csr_stream_turn(plan)};
     mc_label end = label(b, "END");
     shared_array(b, PRODUCTS, (unsigned)(plan->base.warps * csr_product_bytes(plan)), 16);
     emit_launch_next(b, plan->base.overlap);
