@@ -67,3 +67,13 @@ bool work_packs(const work *w, const work_plan *plan, size_t group) {
             if (w->problems[i].takes[v] && plan->variants->items[v].packing == group) return true;
     return false;
 }
+
+bool work_leave_out(work *w, const work_plan *plan, size_t group) {
+    size_t left = 0;
+    for (size_t i = 0; i < plan->size_count; i++)
+        for (size_t v = 0; v < plan->variants->count; v++) {
+            if (plan->variants->items[v].packing == group) w->problems[i].takes[v] = false;
+            left += w->problems[i].takes[v];
+        }
+    return left > 0;
+}

@@ -151,6 +151,8 @@ static mc_status run_final(race *r, race_summary *summary) {
 
 static mc_status write_notes(race *r) {
     mc_status status = MC_OK;
+    for (size_t i = 0; i < r->track->variants.packing_count && status == MC_OK; i++)
+        if (r->work->refused[i] != NULL) status = race_note(r, "packing", r->work->refused[i]);
     peer_group groups[GROUPS];
     size_t count = list_groups(r, groups);
     for (size_t i = 0; i < count; i++)

@@ -133,17 +133,28 @@ static mc_status read_matrix(work *w, const work_plan *plan, mc_diag *diag) {
     return MC_OK;
 }
 
+/* A matrix that a format has no room for is packed in the others. */
+static mc_status refuse(work *w, const work_plan *plan, size_t group, mc_diag *diag) {
+    if (!work_leave_out(w, plan, group)) return MC_CANNOT;
+    w->refused[group] = strdup(mc_diag_text(diag));
+    mc_diag_clear(diag);
+    return MC_OK;
+}
+
 static mc_status pack(work *w, const work_plan *plan, mc_diag *diag) {
     size_t count = plan->variants->packing_count;
     w->packings = calloc(count + 1, sizeof *w->packings);
     w->pack_us = calloc(count + 1, sizeof *w->pack_us);
-    if (w->packings == NULL || w->pack_us == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    w->refused = calloc(count + 1, sizeof *w->refused);
+    if (w->packings == NULL || w->pack_us == NULL || w->refused == NULL)
+        return mc_fail(diag, MC_NOMEM, "out of memory");
     mc_status status = MC_OK;
     for (size_t i = 0; i < count && status == MC_OK; i++) {
         if (!work_packs(w, plan, i)) continue;
         double begin = timer_thread_us();
         status = mc_pack(plan->variants->packings[i], &w->a, &w->packings[i], diag);
         w->pack_us[i] = timer_thread_us() - begin;
+        if (status == MC_CANNOT) status = refuse(w, plan, i, diag);
     }
     return status;
 }
@@ -181,6 +192,8 @@ static void problem_release(work_problem *p) {
 void work_release(work *w, const work_plan *plan) {
     for (size_t i = 0; w->packings != NULL && i < plan->variants->packing_count; i++)
         mc_packed_free(&w->packings[i]);
+    for (size_t i = 0; w->refused != NULL && i < plan->variants->packing_count; i++) free(w->refused[i]);
+    free(w->refused);
     free(w->packings);
     free(w->pack_us);
     for (int i = 0; i < SPARSE_FORMATS; i++) sparse_arrays_free(&w->formats[i]);
@@ -189,6 +202,7 @@ void work_release(work *w, const work_plan *plan) {
     mc_vsparse_free(&w->a);
     free(w->error);
     w->packings = NULL;
+    w->refused = NULL;
     w->pack_us = NULL;
     w->error = NULL;
 }

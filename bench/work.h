@@ -73,6 +73,7 @@ typedef struct work {
     int64_t padded_cols; /* at least its columns, in whole blocks of every sparse peer */
     mc_packed *packings; /* one for each group of the variants; empty, where none of it takes part */
     double *pack_us;     /* how long its thread packed each */
+    char **refused; /* of each NULL, or why the matrix cannot be packed so: none of the group takes part */
     work_problem problems[WORK_MAX_SIZES];
     sampled_order orders[ORDER_COUNT]; /* sddmm: those of the variants and the sparse peers */
     /* Empty without sparse peers; without row_ptr, where its zeros would take too many bytes */
@@ -94,6 +95,8 @@ void work_prepare(work *work, const work_plan *plan);
 mc_status work_choose(work *work, const work_plan *plan, mc_diag *diag);
 /* Whether a variant of GROUP takes part in one of them. */
 bool work_packs(const work *work, const work_plan *plan, size_t group);
+/* Takes those of GROUP out. False: nothing would be left. */
+bool work_leave_out(work *work, const work_plan *plan, size_t group);
 /* Whether both sides are floats, whose sums are right within bounds. */
 bool work_is_within(const variant_list *variants);
 /* The least leading dimension of rows of LENGTH elements. */

@@ -9,7 +9,7 @@
 #include "shapes.h"
 
 static mc_diag *diag;
-static char *panel_spec, *csr_spec;
+static char *panel_spec, *csr_spec, *vector_spec;
 
 #define OK(call) CHECK((call) == MC_OK, "%s", mc_diag_text(diag))
 
@@ -335,6 +335,40 @@ static void test_best(void) {
     variants_close(&list);
 }
 
+/* A matrix that some formats have no room for is packed in the others, and the variants that read the former
+   take no part. */
+static void test_refused(void) {
+    char *paths[] = {vector_spec, NULL};
+    variant_list list;
+    work *items;
+    size_t count, refused = 0;
+    OK(variants_choose(&list, paths, NULL, 0, 90, "all", diag));
+    OK(variants_load(&list, NULL, 2, diag));
+    const work_plan plan = {.operation = list.operation,
+                            .sizes = {1},
+                            .size_count = 1,
+                            .variants = &list,
+                            .gpu = *mc_gpu_find(NULL, 90)};
+    write_matrix("wide.smtx", 40, 70000, 0.999);
+    OK(work_list(folder, "wide", 0, &items, &count, diag));
+    work_prepare(&items[0], &plan);
+    CHECK(items[0].error == NULL, "%s", items[0].error);
+    for (size_t i = 0; items[0].error == NULL && i < list.count; i++) {
+        const char *why = items[0].refused[list.items[i].packing];
+        const bool wide = mc_kernel_field(list.items[i].kernel, "columns") == CSR_COLUMNS_U16;
+        CHECK(wide == (why != NULL) && items[0].problems[0].takes[i] != wide, "variant %zu", i);
+        CHECK(why == NULL || strstr(why, "columns of 16 bits") != NULL, "%s", why);
+        refused += wide;
+    }
+    CHECK(refused > 0 && refused < list.count, "%zu of %zu are refused", refused, list.count);
+    work_release(&items[0], &plan);
+    work_list_free(items, count);
+    char path[128];
+    snprintf(path, sizeof path, "%s/wide.smtx", folder);
+    remove(path);
+    variants_close(&list);
+}
+
 /* -- Patterns without files */
 
 static void test_patterns(void) {
@@ -397,12 +431,13 @@ static void test_drawn(void) {
 int main(int argc, char **argv) {
     variant_list variants;
     diag = mc_diag_create();
-    if (argc < 4 || mkdtemp(folder) == NULL) return 1;
+    if (argc < 5 || mkdtemp(folder) == NULL) return 1;
     char *paths[] = {argv[1], NULL};
-    panel_spec = argv[2], csr_spec = argv[3];
+    panel_spec = argv[2], csr_spec = argv[3], vector_spec = argv[4];
     test_panels();
     test_alike();
     test_best();
+    test_refused();
     test_halves();
     test_patterns();
     test_sets();
