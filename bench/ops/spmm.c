@@ -170,11 +170,11 @@ static const mc_packed_array *panel_columns(const mc_packed *packed) {
     return mc_packed_find(packed, "items") != NULL ? mc_packed_find(packed, "col_idx") : NULL;
 }
 
-/* -1 stands where a panel has no more columns. */
+/* -1 stands where a panel has no more columns; narrower ones are not of panels. */
 static int64_t named(const mc_packed *packed, const mc_vsparse *a) {
     const mc_packed_array *columns = panel_columns(packed);
     int64_t count = 0;
-    if (columns == NULL) return a->vectors;
+    if (columns == NULL || columns->type != MC_S32) return a->vectors;
     for (int64_t i = 0; i < columns->count; i++) count += ((const int32_t *)columns->data)[i] >= 0;
     return count;
 }
