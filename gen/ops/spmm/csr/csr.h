@@ -86,11 +86,6 @@ static inline int csr_partial_bytes(const csr_plan *plan) {
     const int sets = plan->deal ? 1 : CSR_BLOCK_SETS;
     return plan->base.warps > 1 ? sets * plan->base.warps * plan->base.tile_n * WORD : 0;
 }
-/* And for what all warps must know of a thread block's long rows: where each of its rows begins and ends, and
-   a mask of long ones for each warp. */
-static inline int csr_block_bytes(const csr_plan *plan) {
-    return csr_by_blocks(plan) ? (2 * csr_rows(plan) + plan->base.warps) * WORD : 0;
-}
 /* Elements of C that a lane has. */
 static inline int csr_sums(const csr_plan *plan) { return plan->base.tile_n / plan->columns; }
 static inline int csr_element_bytes(const csr_plan *plan) { return plan->base.math.b_bits / 8; }

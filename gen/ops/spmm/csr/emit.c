@@ -100,7 +100,6 @@ void spmm_csr_emit(const void *data, mc_builder *b) {
         spmm_csr_emit_stream(&e);
         return;
     }
-    if (csr_by_blocks(plan)) shared_array(b, CSR_BLOCK_ROWS, (unsigned)csr_block_bytes(plan), 16);
     if (plan->segmented)
         shared_array(b, CSR_SEGMENTS, (unsigned)(plan->base.warps * csr_segment_bytes(plan)), 16);
     b->spare += spare_of(plan);

@@ -9,8 +9,8 @@ enum { CSR_MOST_SUMS = 16, CSR_MOST_AHEAD = 8 };
 
 /* The thread block's long rows that are left, where there is no list of them (block_rows.c). */
 typedef struct csr_block_rows {
-    mc_reg few;    /* whether the thread block has too few nonzeros for a long row */
-    mc_reg rows;   /* lane w's: a bit for each of warp w's long rows that are left */
+    mc_reg none;   /* whether no row of the thread block may be long */
+    mc_reg rows;   /* lane c's: a bit for each of the long rows of chunk c that are left */
     mc_reg turn;   /* where the next sums go in shared memory */
     mc_label next; /* of a path */
 } csr_block_rows;
@@ -66,8 +66,7 @@ void spmm_csr_emit_store(csr_emitter *e, const csr_path *path, mc_reg lane_col);
 /* stream.c. The kernel with `stream`. */
 void spmm_csr_emit_stream(csr_emitter *e);
 
-#define CSR_SEGMENTS   "nonzeros"  /* the shared array of all warps, with `segmented` */
-#define CSR_BLOCK_ROWS "long_rows" /* that of long rows without a list */
+#define CSR_SEGMENTS "nonzeros" /* the shared array of all warps, with `segmented` */
 
 /* Columns of C from one run of a lane's to the next. */
 static inline int csr_pitch(const csr_plan *plan, const csr_path *path) { return plan->columns * path->load; }

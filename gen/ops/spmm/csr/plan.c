@@ -151,7 +151,7 @@ void spmm_csr_make_plan(const int64_t *point, void *out, mc_complaints *complain
     base->threads = MC_WARP * base->warps;
     base->row_blocks = csr_rows(plan);
     base->guard_rows = !plan->deal;
-    base->shared_bytes = (unsigned)(csr_partial_bytes(plan) + csr_block_bytes(plan) +
+    base->shared_bytes = (unsigned)(csr_partial_bytes(plan) +
                                     base->warps * (csr_product_bytes(plan) + csr_segment_bytes(plan)));
     spmm_check_ldb(base, complaints);
     check_fields(point, complaints);

@@ -109,6 +109,8 @@ void spmm_csr_emit_rows(csr_emitter *e) {
     if (e->plan->base.warps > 1)
         number = mad_s32(b, "number", e->at.place.warp, I(e->plan->groups), e->group);
     EMIT(b, mad_s32, e->row, e->block, I(csr_rows(e->plan)), number);
-    EMIT(b, setp_lt, e->in_rows, e->row, dim_operand(e->plan->base.m, e->at.m));
+    note(b, "the last rows' numbers may wrap");
+    mc_reg behind = sub_s32(b, "own_behind", e->row, dim_operand(e->plan->base.m, e->at.m));
+    EMIT(b, setp_lt, e->in_rows, behind, I(0));
     find_own(e);
 }
