@@ -14,6 +14,6 @@ tile_n = 1
 share = {8, 4, 16, 2}           -- strides of 32 nonzeros of a warp; longer rows are shared by warps
 ahead = {8, 4}                  -- elements of x that a lane asks for at once
 warps = {4, 8, 2}               -- warps of a thread block
-columns = {"s32", "u16"}        -- u16: of 16 bits, where a warp's nonzeros are less than 65536 columns apart
+columns = {"s32", "u16", "sorted"} -- u16: where those of a warp are less than 65536 apart; sorted: at random
 
 -- m, k, ldb, ldc stay open: they are kernel parameters. n may be anything; each column is a product of its own.

@@ -24,8 +24,13 @@ enum { CSR_BLOCK_LONG = 32 };
    CSR_BEHIND_SHIFT on how many lanes of the row follow. Lanes that no row has come last.
 
    With columns of 16 bits the second word has the number of rows and, from CSR_LANES_SHIFT on, the lanes of
-   the row that has most. The third one is the column from which the item's columns are counted. */
-typedef enum csr_columns { CSR_COLUMNS_S32, CSR_COLUMNS_U16 } csr_columns;
+   the row that has most. The third one is the column from which the item's columns are counted.
+
+   With sorted columns the slots of all items of a thread block have its nonzeros in the order of their
+   columns. A word of the array of columns has the column and, in its low bits, the place of the product:
+   product i of the thread block's item w is at place w * `share` * 32 + i. No two slots have the same place.
+   Where there is no nonzero the column is the thread block's last one. */
+typedef enum csr_columns { CSR_COLUMNS_S32, CSR_COLUMNS_U16, CSR_COLUMNS_SORTED } csr_columns;
 enum {
     CSR_STREAM_ROWS = 32,              /* of an item, at most */
     CSR_STREAM_PITCH = CSR_STRIDE + 1, /* words of shared memory from a stride of products to the next */
@@ -43,6 +48,16 @@ static inline int csr_stream_vector(csr_columns columns, int share, int bytes) {
     return vector;
 }
 static inline int csr_column_bytes(csr_columns columns) { return columns == CSR_COLUMNS_U16 ? 2 : 4; }
+/* Bits of a place, with sorted columns. */
+static inline int csr_place_bits(int warps, int share) {
+    int bits = 0;
+    while (1 << bits < warps * share * CSR_STRIDE) bits++;
+    return bits;
+}
+/* How many columns have room beside it. */
+static inline long long csr_sorted_columns(int warps, int share) {
+    return 1LL << (32 - csr_place_bits(warps, share));
+}
 /* The greatest distance of two columns of an item. */
 static inline int csr_column_span(csr_columns columns) {
     return columns == CSR_COLUMNS_U16 ? 0xffff : 0x7fffffff;

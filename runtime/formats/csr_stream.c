@@ -202,6 +202,12 @@ static mc_status check(const mc_vsparse *a, const mc_csr_stream *form, mc_diag *
         return mc_fail(diag, MC_CANNOT, "2^31 rows or more, which csr-stream counts in s32");
     if (a->vectors > INT32_MAX)
         return mc_fail(diag, MC_CANNOT, "2^31 nonzeros or more, which csr-stream counts in s32");
+    if (form->columns == CSR_COLUMNS_SORTED && a->cols > csr_sorted_columns(form->warps, form->share))
+        return mc_fail(diag, MC_CANNOT,
+                       "csr-stream with sorted columns of %d warps and a share of %d has room for %lld "
+                       "columns, this matrix has %lld",
+                       form->warps, form->share, csr_sorted_columns(form->warps, form->share),
+                       (long long)a->cols);
     return check_rows(a, form, diag);
 }
 
@@ -223,6 +229,58 @@ static mc_status begin(dealing *d, mc_diag *diag) {
 }
 
 /* -- Packing ------------------------------------------------------------------------------------------ */
+
+/* Sorts COUNT words by the bits from BIT to 31, those of equal bits as they come. OTHER has room for as
+   many. */
+static void sort_words(uint32_t *words, uint32_t *other, int64_t count, int bit) {
+    enum { DIGIT = 8 };
+    uint32_t *const to_keep = words;
+    for (; bit < 32; bit += DIGIT) {
+        int64_t begins[(1 << DIGIT) + 1] = {0};
+        for (int64_t i = 0; i < count; i++) begins[(words[i] >> bit) % (1 << DIGIT) + 1]++;
+        for (int v = 0; v < 1 << DIGIT; v++) begins[v + 1] += begins[v];
+        for (int64_t i = 0; i < count; i++) other[begins[(words[i] >> bit) % (1 << DIGIT)]++] = words[i];
+        uint32_t *sorted = other;
+        other = words, words = sorted;
+    }
+    if (words != to_keep) memcpy(to_keep, words, (size_t)count * sizeof *words);
+}
+
+/* Of a thread block's slots, whose nonzeros are SOURCE, in their order: words, and nonzeros by places. */
+static void read_block(const dealing *d, const int32_t *source, uint32_t *words, int32_t *ordered) {
+    const int64_t slots = csr_stream_slots(d->form), count = slots * d->form->warps;
+    const int bits = csr_place_bits(d->form->warps, d->form->share), vector = value_vector(d);
+    uint32_t last = 0;
+    for (int64_t place = 0; place < count; place++) {
+        const int64_t item = place / slots;
+        ordered[place] = source[item * slots + csr_stream_slot((int)(place % slots), vector)];
+        const uint32_t column = ordered[place] >= 0 ? (uint32_t)d->a->col_idx[ordered[place]] : 0;
+        if (column > last) last = column;
+        words[place] = column << bits | (uint32_t)place;
+    }
+    for (int64_t place = 0; place < count; place++)
+        if (ordered[place] < 0) words[place] = last << bits | (uint32_t)place;
+}
+
+/* Sorts the slots of each thread block, which then hold their words (COLUMNS; NULL: these are not wanted). */
+static mc_status sort_slots(const dealing *d, uint32_t *columns, mc_diag *diag) {
+    const int64_t slots = csr_stream_slots(d->form), count = slots * d->form->warps;
+    const int bits = csr_place_bits(d->form->warps, d->form->share), vector = value_vector(d);
+    uint32_t *words = mcrt_array(3 * count, sizeof *words);
+    if (words == NULL) return mcrt_no_memory(diag, 3 * count, "words");
+    int32_t *ordered = (int32_t *)words + 2 * count;
+    for (int64_t first = 0; first < d->count * slots; first += count) {
+        read_block(d, d->source + first, words, ordered);
+        sort_words(words, words + count, count, bits);
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t slot = first + i / slots * slots + csr_stream_slot((int)(i % slots), vector);
+            d->source[slot] = ordered[words[i] & ((1u << bits) - 1)];
+            if (columns != NULL) columns[slot] = words[i];
+        }
+    }
+    free(words);
+    return MC_OK;
+}
 
 /* A slot without a nonzero has the column of the last one of its item, for that row of B is read anyway. */
 static void fill_columns(const dealing *d, void *columns) {
@@ -267,10 +325,12 @@ static mc_status add_arrays(dealing *d, mc_packed *packed, mc_diag *diag) {
     packed->pieces = d->pieces;
     d->items = mc_packed_find(packed, "items")->data, d->parts = mc_packed_find(packed, "parts")->data;
     deal(d);
-    fill_columns(d, mc_packed_find(packed, "col_idx")->data);
+    if (d->form->columns == CSR_COLUMNS_SORTED)
+        status = sort_slots(d, mc_packed_find(packed, "col_idx")->data, diag);
+    else fill_columns(d, mc_packed_find(packed, "col_idx")->data);
     fill_values(d, mc_packed_find(packed, "values")->data);
     free(d->source);
-    return MC_OK;
+    return status;
 }
 
 mc_status mc_csr_stream_pack(const mc_vsparse *a, const mc_csr_stream *form, mc_packed *packed,
@@ -315,7 +375,7 @@ static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_
     if (status != MC_OK) return status;
     d.source = slots->vectors;
     deal(&d);
-    return MC_OK;
+    return form.columns == CSR_COLUMNS_SORTED ? sort_slots(&d, NULL, diag) : MC_OK;
 }
 
 const packed_format format_csr_stream = {.name = "csr-stream",

@@ -173,9 +173,14 @@ typedef struct mc_csr_stream {
                                the third one the least column of the item, 0 if it has none
      col_idx  u16[items][share * 32]
                                columns less the least one
+   COLUMNS_SORTED:
+     col_idx  s32[items][share * 32]
+                               column << csr_place_bits | place: words of a thread block ascend from slot
+                               to slot, and the place says which of its nonzeros it is
    Where an item's nonzero number i lies among the slots of an array csr_stream_slot says (csr_lanes.h). The
    matrix has vec = 1. MC_CANNOT for one of integers, for 2^31 slots or more, for a row of more than 2048 *
-   warps * share * 32 nonzeros, and of COLUMNS_U16 for an item with columns that are 65536 apart or more. */
+   warps * share * 32 nonzeros, of COLUMNS_U16 for an item with columns that are 65536 apart or more, and of
+   COLUMNS_SORTED for more columns than have room (csr_sorted_columns). */
 MC_API mc_status mc_csr_stream_pack(const mc_vsparse *a, const mc_csr_stream *form, mc_packed *packed,
                                     mc_diag *diag);
 

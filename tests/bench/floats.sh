@@ -59,8 +59,9 @@ all_right 'single nonzeros of f32' 'mcgen f32 f32 f32' 'cublaslt f32' 'cusparse 
 each 'single nonzeros of f32' f32
 lines 'f32: columns are no vector' 'cusparse spmv\|plain read' 0
 lines 'no tensor cores: ' '"mma":0.0}' 2
-# Packed columns may have 16 bits.
+# Packed columns may have 16 bits, or a place beside them.
 expect 0 'ours' run "$specs/spmm_csr_f32_vector.lua" --n 1 --set share=2 --set warps=4 --peers none --filter a.smtx
+expect 0 'ours' run "$specs/spmm_csr_f32_vector.lua" --n 1 --set share=8 --set warps=4 --set columns=sorted --peers none --filter a.smtx
 for settings in '' '--set lhs=f16 --set rhs=f16 --set out=f16' '--set lhs=bf16 --set rhs=bf16 --set out=bf16'; do
     type=$(sed 's/.*out=//' <<<"${settings:-f32}")
     # shellcheck disable=SC2086

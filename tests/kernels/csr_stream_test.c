@@ -63,9 +63,51 @@ static item_words words_of(const mc_packed *packed, const mc_csr_stream *form, i
     return (item_words){item[0], item[1], item[2], 0};
 }
 
+/* Of a thread block with sorted columns: words ascend from slot to slot, stride by stride and warp by warp, so
+   that no two are the same. */
+static void check_sorted(const mc_packed *packed, const mc_csr_stream *form, int64_t block) {
+    const int64_t slots = form->share * 32, count = slots * form->warps, vector = vector_of(form, 4);
+    int64_t before = -1, wrong = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t at = block * count + i / slots * slots + slot_of(vector, i % slots),
+                      word = (uint32_t)column_at(packed, at);
+        wrong += word <= before;
+        before = word;
+    }
+    CHECK(wrong == 0, "thread block %d: %d words do not ascend", (int)block, (int)wrong);
+}
+
+/* Nonzeros FIRST to END have places in the thread block of their item, and with the slots of these their columns
+   and values. */
+static void check_places(const mc_vsparse *a, const mc_packed *packed, const mc_csr_stream *form,
+                         int64_t item, int64_t first, int64_t end) {
+    const int64_t slots = form->share * 32, count = slots * form->warps, block = item / form->warps * count,
+                  bytes = (int64_t)mc_type_bytes(a->type);
+    const char *values = mc_packed_find(packed, "values")->data;
+    static const char zeros[4];
+    int64_t found = 0, wrong = 0, bits = 0;
+    while (1 << bits < count) bits++;
+    for (int64_t slot = block; slot < block + count; slot++) {
+        const uint32_t word = (uint32_t)column_at(packed, slot);
+        const int64_t place = word % (1u << bits), i = first + place % slots;
+        if (place / slots != item % form->warps) continue;
+        found++;
+        if (i < end) wrong += word >> bits != (uint32_t)a->col_idx[i];
+        wrong += memcmp(values + slot * bytes, i < end ? (const char *)a->values + i * bytes : zeros,
+                        (size_t)bytes) != 0;
+    }
+    CHECK(found == slots && wrong == 0, "item %d: %d places, %d are wrong", (int)item, (int)found,
+          (int)wrong);
+}
+
 /* Nonzeros FIRST to END fill the item's slots, and nothing else does. */
 static void check_slots(const session *s, const mc_vsparse *a, const mc_packed *packed,
                         const mc_csr_stream *form, int64_t item, int64_t first, int64_t end) {
+    if (form->columns == CSR_COLUMNS_SORTED) {
+        check_places(a, packed, form, item, first, end);
+        if (item % form->warps == 0) check_sorted(packed, form, item / form->warps);
+        return;
+    }
     const int64_t slots = form->share * 32, bytes = (int64_t)mc_type_bytes(a->type);
     const int64_t of_columns = vector_of(form, form->columns == CSR_COLUMNS_U16 ? 2 : 4),
                   of_values = vector_of(form, bytes), least = words_of(packed, form, item).least;
@@ -277,11 +319,12 @@ static void check_types(session *s, const char *type) {
     static const struct {
         const char *ahead, *warps, *share, *overlap, *columns;
     } forms[] = {
-        {"4", "4", "8", "off", "s32"},  {"8", "8", "1", "on", "s32"},   {"1", "1", "2", "off", "s32"},
-        {"2", "2", "4", "wait", "s32"}, {"8", "4", "8", "off", "s32"},  {"8", "2", "16", "on", "s32"},
-        {"2", "8", "2", "off", "s32"},  {"4", "1", "16", "off", "s32"}, {"8", "4", "8", "off", "u16"},
-        {"8", "2", "1", "on", "u16"},   {"8", "1", "4", "off", "u16"},  {"8", "8", "2", "wait", "u16"},
-        {"8", "2", "16", "off", "u16"}};
+        {"4", "4", "8", "off", "s32"},     {"8", "8", "1", "on", "s32"},     {"1", "1", "2", "off", "s32"},
+        {"2", "2", "4", "wait", "s32"},    {"8", "4", "8", "off", "s32"},    {"8", "2", "16", "on", "s32"},
+        {"2", "8", "2", "off", "s32"},     {"4", "1", "16", "off", "s32"},   {"8", "4", "8", "off", "u16"},
+        {"8", "2", "1", "on", "u16"},      {"8", "1", "4", "off", "u16"},    {"8", "8", "2", "wait", "u16"},
+        {"8", "2", "16", "off", "u16"},    {"8", "4", "8", "off", "sorted"}, {"4", "2", "16", "on", "sorted"},
+        {"2", "8", "4", "wait", "sorted"}, {"8", "8", "16", "off", "sorted"}};
     const check_share part = check_part();
     for (size_t i = (size_t)part.first; i < sizeof forms / sizeof *forms; i += (size_t)part.step) {
         spec_settings settings = {.all = {{"lhs", type},
@@ -356,6 +399,24 @@ static void check_spans(session *s) {
     mc_packed_free(&packed);
 }
 
+/* A word has room for so many columns beside a place; and one more is refused. */
+static void check_room(session *s) {
+    const mc_csr_stream form = {4, 8, CSR_COLUMNS_SORTED};
+    int64_t row_ptr[2] = {0, 1};
+    int32_t column = (1 << 22) - 1;
+    float value = 3;
+    mc_vsparse a = {MC_F32, 1, 1, 1 << 22, 1, 1, row_ptr, &column, &value, {0}};
+    mc_packed packed;
+    CHECK(mc_csr_stream_pack(&a, &form, &packed, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    CHECK((uint32_t)column_at(&packed, 0) == (uint32_t)column << 10, "the greatest column");
+    mc_packed_free(&packed);
+    a.cols++;
+    CHECK(mc_csr_stream_pack(&a, &form, &packed, s->diag) == MC_CANNOT &&
+              strstr(mc_diag_text(s->diag), "room for 4194304 columns, this matrix has 4194305") != NULL,
+          "%s", mc_diag_text(s->diag));
+    mc_diag_clear(s->diag);
+}
+
 /* -- Estimates ----------------------------------------------------------------------------------------- */
 
 static double estimate(session *s, const char *columns, mc_problem problem) {
@@ -384,6 +445,12 @@ static void check_estimates(session *s) {
     CHECK(estimate(s, "u16", problem) < estimate(s, "s32", problem), "a span of 65536");
     problem.span = 0, problem.k = 65536;
     CHECK(estimate(s, "u16", problem) < estimate(s, "s32", problem), "65536 columns");
+    problem.k = 30000;
+    CHECK(estimate(s, "sorted", problem) < estimate(s, "s32", problem), "columns at random");
+    problem.k = 1 << 21;
+    CHECK(isfinite(estimate(s, "sorted", problem)), "2^21 columns");
+    problem.k++;
+    CHECK(isinf(estimate(s, "sorted", problem)), "one more");
 }
 
 int main(int argc, char **argv) {
@@ -392,6 +459,7 @@ int main(int argc, char **argv) {
     s.spec = argv[1], s.arch = argc > 4 ? argv[4] : NULL;
     check_refusals(&s);
     check_spans(&s);
+    check_room(&s);
     check_estimates(&s);
     for (char *type = strtok(argv[2], ","); type != NULL; type = strtok(NULL, ",")) check_types(&s, type);
     CHECK(s.kernels == 0 || s.pieces > 0, "no row had pieces");

@@ -17,6 +17,8 @@ enum {
     ITEM_BYTES = 80,
     ITEM_INSTRUCTIONS = 160,
     STRIDE_INSTRUCTIONS = 12,
+    SORTED_INSTRUCTIONS = 5, /* of a stride, to find the place of a product */
+    SORTED_LINE = 128,
     INSTRUCTIONS_A_US = 4 * 1700
 };
 
@@ -149,20 +151,35 @@ static double nonzeros_of_line(const mc_problem *problem) {
     return columns > 0 ? model_most(1, (double)problem->vectors / columns) : 1;
 }
 
+/* Lines that a nonzero looks up. 32 neighbours among the sorted nonzeros of a thread block have one together,
+   or as many as lie between the first and the last of their columns. */
+static double lines_of_nonzero(const csr_plan *plan, const mc_problem *problem) {
+    const double as_it_comes = 1 / nonzeros_of_line(problem), k = (double)problem->k;
+    if (plan->column_form != CSR_COLUMNS_SORTED) return as_it_comes;
+    const double warps = plan->base.warps, block = warps * plan->share * CSR_STRIDE;
+    const double columns = problem->span > 0 ? model_least(k, (double)problem->span * warps) : k;
+    const double apart = columns * csr_element_bytes(plan) / SORTED_LINE / block;
+    return model_least(as_it_comes, 1.0 / CSR_STRIDE + apart);
+}
+
 /* Of an item. A multiprocessor takes its bytes out of L2, and looks up lines of B one after another. */
 static double item_busy(const spmm_situation *s) {
     const csr_plan *plan = csr_of(s);
     const double slots = plan->share * CSR_STRIDE,
                  each = csr_column_bytes(plan->column_form) + csr_element_bytes(plan);
     const double bytes = slots * each + ITEM_BYTES;
-    const double lines = slots / nonzeros_of_line(s->problem) * LEAST_ROW / s->gpu->l1_rate;
-    const double instructions = (ITEM_INSTRUCTIONS + plan->share * STRIDE_INSTRUCTIONS) / INSTRUCTIONS_A_US;
+    const double lines = slots * lines_of_nonzero(plan, s->problem) * LEAST_ROW / s->gpu->l1_rate;
+    const int of_stride =
+        STRIDE_INSTRUCTIONS + (plan->column_form == CSR_COLUMNS_SORTED ? SORTED_INSTRUCTIONS : 0);
+    const double instructions = (double)(ITEM_INSTRUCTIONS + plan->share * of_stride) / INSTRUCTIONS_A_US;
     return spmm_overlapped(bytes / 1024 * s->cost.l2 + lines, instructions);
 }
 
 /* Whether columns have room. Where nobody knows how far apart those of an item are, they may be anywhere. */
 static bool columns_fit(const csr_plan *plan, const mc_problem *problem) {
     const int64_t span = problem->span > 0 ? problem->span : problem->k;
+    if (plan->column_form == CSR_COLUMNS_SORTED)
+        return problem->k <= csr_sorted_columns(plan->base.warps, plan->share);
     return span - 1 <= csr_column_span(plan->column_form);
 }
 

@@ -6,7 +6,8 @@
 enum {
     MOST_SUMS = 16,      /* of a lane */
     MOST_NONZEROS = 128, /* of a row, in flight */
-    MOST_IN_FLIGHT = 32  /* elements of B of a lane */
+    MOST_IN_FLIGHT = 32, /* elements of B of a lane */
+    SORTED_STRIDES = 32  /* of a thread block, at least */
 };
 
 int spmm_csr_piece_bytes(const csr_plan *plan) {
@@ -91,6 +92,9 @@ static void check_stream(const int64_t *point, const csr_plan *plan, mc_complain
     if (plan->column_form == CSR_COLUMNS_U16 && plan->ahead != CSR_LOAD_BYTES / 2)
         complain(complaints, F_AHEAD, "columns = \"u16\" loads as many at once as 16 bytes hold: ahead = %d",
                  CSR_LOAD_BYTES / 2);
+    if (plan->column_form == CSR_COLUMNS_SORTED && plan->base.warps * plan->share < SORTED_STRIDES)
+        complain(complaints, F_COLUMNS, "few are sorted together: warps * share = %d or more, not %d",
+                 SORTED_STRIDES, plan->base.warps * plan->share);
     if (point[F_LANES] != 1)
         complain(complaints, F_LANES,
                  "stream = true has as many lanes for a row as packing gives it: leave it out");

@@ -32,9 +32,11 @@ static void add_items(const csr_plan *plan, mc_contract *c) {
             "lanes of a row, the least column, and how a long row is shared"}};
     static const mc_array columns[] = {
         [CSR_COLUMNS_S32] = {"col_idx", "s32", "item_count * share * 32", "column of each slot"},
+        [CSR_COLUMNS_SORTED] = {"col_idx", "s32", "item_count * share * 32",
+                                "of each slot its column, and in the low bits the place of its product"},
         [CSR_COLUMNS_U16] = {"col_idx", "u16", "item_count * share * 32",
                              "column of each slot, less the least one of the item"}};
-    add_array(c, 16, items[plan->column_form]);
+    add_array(c, 16, items[plan->column_form == CSR_COLUMNS_U16]);
     add_array(
         c, 16,
         (mc_array){
@@ -76,7 +78,7 @@ static void make_facts(const void *data, mc_facts *facts) {
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const csr_plan *plan = data;
     const spmm_plan *base = &plan->base;
-    static const char *const streams[] = {"_stream", "_stream_u16"};
+    static const char *const streams[] = {"_stream", "_stream_u16", "_stream_sorted"};
     char share[24] = "";
     if (!plan->deal) snprintf(share, sizeof share, "_b%d", plan->share);
     else

@@ -10,6 +10,9 @@
  * A turn is what a lane has in flight of B. The columns and values of a turn and of the next one are loaded
  * ahead of both, and so are the elements of B.
  *
+ * With sorted columns a warp has nonzeros of all rows of its thread block, in the order of their columns, and
+ * puts each product where it belongs: the sums are the same.
+ *
  * A stride of 32 products has 33 words. So lanes whose products begin a multiple of 8 apart, as those of rows
  * of 8, 16, 32 ... nonzeros do, read different banks. */
 #include "ops/spmm/csr/emit.h"
@@ -30,7 +33,7 @@ enum {
    value. */
 typedef struct turn_registers {
     mc_reg column[MOST_TURN], value[MOST_TURN], element[MOST_TURN], element_at[MOST_TURN];
-    mc_reg index[MOST_TURN]; /* columns of 16 bits, as words */
+    mc_reg index[MOST_TURN]; /* columns that share a word with something */
 } turn_registers;
 
 typedef struct stream_emitter {
@@ -41,7 +44,9 @@ typedef struct stream_emitter {
     mc_reg index_at, value_at;            /* this lane's slots of the item */
     mc_reg b_column; /* the tile's element of the row of B from which columns are counted */
     turn_registers in_flight[IN_FLIGHT];
-    mc_reg products; /* the warp's */
+    mc_reg products;       /* the warp's */
+    mc_reg block_products; /* all warps' */
+    mc_reg stride;         /* of a product's place */
 } stream_emitter;
 
 static int share_of(const stream_emitter *s) { return s->e->plan->share; }
@@ -54,6 +59,10 @@ static int strides_of(const stream_emitter *s, int turn) {
 static int value_bytes(const stream_emitter *s) { return csr_element_bytes(s->e->plan); }
 static int column_bytes(const stream_emitter *s) { return csr_column_bytes(s->e->plan->column_form); }
 static bool has_halves(const stream_emitter *s) { return column_bytes(s) < WORD; }
+static bool is_sorted(const stream_emitter *s) { return s->e->plan->column_form == CSR_COLUMNS_SORTED; }
+static int place_bits(const stream_emitter *s) {
+    return csr_place_bits(s->e->plan->base.warps, s->e->plan->share);
+}
 static int words_of(int bytes) { return bytes > WORD ? bytes / WORD : 1; }
 static int value_words(const stream_emitter *s) { return words_of(s->values * value_bytes(s)); }
 static int column_words(const stream_emitter *s) { return words_of(s->columns * column_bytes(s)); }
@@ -76,7 +85,7 @@ static void declare_turns(stream_emitter *s) {
         b32_array(b, names[i][1], s->turn / s->values * value_words(s), turn->value);
         b32_array(b, names[i][2], s->turn, turn->element);
         b64_array(b, names[i][3], s->turn, turn->element_at);
-        if (has_halves(s)) b32_array(b, names[i][4], s->turn, turn->index);
+        if (has_halves(s) || is_sorted(s)) b32_array(b, names[i][4], s->turn, turn->index);
     }
 }
 
@@ -107,8 +116,8 @@ static mc_reg place_in(stream_emitter *s, const char *name, const char *array, m
 
 static void load_item(stream_emitter *s) {
     static const char *const words[][PANEL_ITEM_WORDS] = {
-        [CSR_COLUMNS_S32] = {"item_row", "item_rows", "most_lanes", "sharing"},
-        [CSR_COLUMNS_U16] = {"item_row", "rows_and_lanes", "least_column", "sharing"}};
+        {"item_row", "item_rows", "most_lanes", "sharing"},
+        {"item_row", "rows_and_lanes", "least_column", "sharing"}};
     csr_emitter *e = s->e;
     mc_builder *b = e->b;
     const int warps = e->plan->base.warps, slots = share_of(s) * CSR_STRIDE;
@@ -121,7 +130,7 @@ static void load_item(stream_emitter *s) {
         place_in(s, "value_at", "values", number, slots * value_bytes(s), s->values * value_bytes(s));
     mc_reg parts_at = place_in(s, "parts_at", "parts", number, CSR_WARP * 2, 2);
     mc_reg item_at = place_in(s, "item_at", "items", number, PANEL_ITEM_WORDS * WORD, 0);
-    for (int i = 0; i < PANEL_ITEM_WORDS; i++) s->item[i] = b32(b, words[e->plan->column_form][i]);
+    for (int i = 0; i < PANEL_ITEM_WORDS; i++) s->item[i] = b32(b, words[has_halves(s)][i]);
     s->lanes = b32(b, "lane_part");
     declare_turns(s);
     load_turn(s, 0);
@@ -149,8 +158,9 @@ static void open_item(stream_emitter *s) {
 static mc_reg column_of(stream_emitter *s, const turn_registers *r, int i) {
     mc_builder *b = s->e->b;
     const mc_reg word = r->column[register_of(i, s->columns, column_bytes(s))];
-    if (!has_halves(s)) return word;
-    if (i % s->columns % 2) EMIT(b, shr_u32, r->index[i], word, I(16));
+    if (!has_halves(s) && !is_sorted(s)) return word;
+    if (is_sorted(s)) EMIT(b, shr_u32, r->index[i], word, I(place_bits(s)));
+    else if (i % s->columns % 2) EMIT(b, shr_u32, r->index[i], word, I(16));
     else EMIT(b, and_b32, r->index[i], word, I(0xffff));
     return r->index[i];
 }
@@ -165,6 +175,19 @@ static void load_elements(stream_emitter *s, int turn) {
                         AT(r->element_at[i], 0));
 }
 
+/* Where the product of the turn's stride I goes, at OFFSET words from AT where it is in its own place: with
+   sorted columns the word of its column says where. */
+static mc_operand product_place(stream_emitter *s, const turn_registers *r, int i, mc_reg at, int offset) {
+    mc_builder *b = s->e->b;
+    mc_reg place = r->index[i];
+    if (!is_sorted(s)) return AT(at, offset * WORD);
+    EMIT(b, and_b32, place, r->column[i], I((1 << place_bits(s)) - 1));
+    EMIT(b, shr_u32, s->stride, place, I(log2_of(CSR_STRIDE)));
+    EMIT(b, add_s32, place, place, s->stride);
+    EMIT(b, mad_s32, place, place, I(WORD), s->block_products);
+    return AT(place, 0);
+}
+
 static void keep_products(stream_emitter *s, int turn, mc_reg at) {
     csr_emitter *e = s->e;
     const char *type = e->plan->base.math.lhs;
@@ -175,7 +198,8 @@ static void keep_products(stream_emitter *s, int turn, mc_reg at) {
         mc_reg value = fused_element(e->b, type, r->value[of], halves && i % s->values % 2, e->scratch[0]);
         mc_reg element = fused_element(e->b, type, r->element[i], false, e->scratch[1]);
         EMIT(e->b, mul_f32, r->element[i], value, element);
-        EMIT(e->b, sts_b32, AT(at, (turn * s->turn + i) * CSR_STREAM_PITCH * WORD), r->element[i]);
+        EMIT(e->b, sts_b32, product_place(s, r, i, at, (turn * s->turn + i) * CSR_STREAM_PITCH),
+             r->element[i]);
     }
 }
 
@@ -183,11 +207,13 @@ static void emit_products(stream_emitter *s) {
     csr_emitter *e = s->e;
     mc_builder *b = e->b;
     heading(b, "Products, whatever rows they are of: %d strides", share_of(s));
-    s->products = mov_shared(b, "products_at", NAME(PRODUCTS));
+    s->products = s->block_products = mov_shared(b, "products_at", NAME(PRODUCTS));
     if (e->plan->base.warps > 1)
         s->products =
             mad_s32(b, "warp_products", e->at.place.warp, I(csr_product_bytes(e->plan)), s->products);
-    mc_reg at = mad_s32(b, "product_at", e->at.place.lane, I(WORD), s->products);
+    mc_reg at = s->products;
+    if (is_sorted(s)) s->stride = b32(b, "place_stride");
+    else at = mad_s32(b, "product_at", e->at.place.lane, I(WORD), s->products);
     if (value_bytes(s) < WORD) e->scratch[0] = b32(b, "a_real"), e->scratch[1] = b32(b, "b_real");
     open_item(s);
     load_elements(s, 0);
@@ -278,7 +304,8 @@ static void emit_sums(stream_emitter *s) {
     mc_reg end = and_b32(b, "end_product", s->lanes, I((1 << CSR_BEHIND_SHIFT) - 1));
     mc_reg behind = shr_u32(b, "lanes_behind", s->lanes, I(CSR_BEHIND_SHIFT));
     note(b, "all products are there");
-    EMIT(b, bar_warp_sync, I(-1));
+    if (is_sorted(s) && e->plan->base.warps > 1) EMIT(b, bar_sync, I(0));
+    else EMIT(b, bar_warp_sync, I(-1));
     heading(b, "Each lane adds up its part of a row's products");
     b32_array(b, "sum", 1, e->sum);
     EMIT(b, mov_b32, e->sum[0], I(0));
