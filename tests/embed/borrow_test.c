@@ -2,120 +2,11 @@
  * arrays hold when it runs counts; settling makes a matrix of copies behind it, also while other threads execute and plan; what cannot
  * be is refused. borrow_test [DEVICE]: the simulator, or cuda:0. */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include "device_matrix.h"
+#include "borrowed.h"
 #include "plan/plan.h"
 
 mc_diag *diag;
-
-/* -- Device memory, counted */
-
-static atomic_int allocations, held;
-
-static mc_address allocate(void *user, size_t bytes) {
-    mc_address address = 0;
-    (void)user;
-    allocations++;
-    held++;
-    return mc_memory_create(context, bytes, &address, NULL) == MC_OK ? address : 0;
-}
-
-static void release(void *user, mc_address address) {
-    (void)user;
-    held--;
-    mc_memory_destroy(context, address);
-}
-
-/* -- Products of a borrowed matrix */
-
-typedef struct borrowed_product {
-    product p;
-    mc_csr_config csr;
-} borrowed_product;
-
-static void write_pattern(const borrowed_product *b) {
-    const mc_vsparse *host = &b->p.host;
-    int32_t *offsets = malloc((size_t)(host->rows + 1) * sizeof *offsets);
-    for (int64_t i = 0; i <= host->rows; i++) offsets[i] = (int32_t)host->row_ptr[i];
-    (void)worked("row_ptr", mc_memory_write(context, b->csr.row_ptr, offsets,
-                                            (size_t)(host->rows + 1) * sizeof *offsets, diag));
-    if (host->vectors > 0)
-        (void)worked("col_idx", mc_memory_write(context, b->csr.col_idx, host->col_idx,
-                                                (size_t)host->vectors * sizeof *host->col_idx, diag));
-    free(offsets);
-}
-
-static void write_values(const borrowed_product *b) {
-    const mc_vsparse *host = &b->p.host;
-    if (host->vectors > 0)
-        (void)worked("values", mc_memory_write(context, b->csr.values, host->values,
-                                               (size_t)mc_type_size(host->type, host->vectors), diag));
-}
-
-/* Arrays begin at no more than what an element wants, and hold nothing yet. A is of SHAPE, NULL: as KIND says. */
-static bool open_shape(borrowed_product *b, const product_kind *kind, const device_shape *shape,
-                       uint64_t seed) {
-    if (!product_open(&b->p, context, kind, seed)) return false;
-    if (shape != NULL) {
-        mc_vsparse_free(&b->p.host);
-        b->p.host = device_make_host(kind->type, 1, shape);
-        device_fill(&b->p.host, seed, 0);
-    }
-    const mc_vsparse *host = &b->p.host;
-    mc_matrix_destroy(b->p.matrix);
-    b->p.matrix = b->p.config.matrix = NULL;
-    b->csr = (mc_csr_config){.size = sizeof b->csr,
-                             .type = host->type,
-                             .rows = host->rows,
-                             .cols = host->cols,
-                             .nonzeros = host->vectors,
-                             .row_ptr = product_reserve(&b->p, (host->rows + 1) * 4, 4)};
-    if (host->vectors > 0) {
-        b->csr.col_idx = product_reserve(&b->p, host->vectors * 4, 12);
-        b->csr.values = product_reserve(&b->p, mc_type_size(host->type, host->vectors),
-                                        (unsigned)mc_type_bytes(host->type));
-    }
-    int before = allocations;
-    if (!worked("mc_matrix_borrow", mc_matrix_borrow(context, &b->csr, &b->p.matrix, diag))) return false;
-    b->p.config.matrix = b->p.matrix;
-    CHECK(allocations == before, "borrowing allocates");
-    return true;
-}
-
-static bool open_product(borrowed_product *b, const product_kind *kind, uint64_t seed) {
-    return open_shape(b, kind, NULL, seed);
-}
-
-static bool has_field(const mc_plan *plan, const char *field) {
-    mc_plan_info info = {.size = sizeof info};
-    return worked("mc_plan_get_info", mc_plan_get_info(plan, &info, diag)) &&
-           strstr(info.fields, field) != NULL;
-}
-
-/* The kernel's parameter NAME. */
-static uint64_t launched(const mc_plan *plan, const char *name) {
-    const mc_contract *contract = mc_kernel_contract(plan->kernel->kernel);
-    for (size_t i = 0; i < contract->param_count; i++)
-        if (strcmp(contract->params[i].name, name) == 0) return plan->launch.launch.values[i];
-    CHECK(false, "the kernel has no parameter %s", name);
-    return 0;
-}
-
-/* It reads these very arrays. */
-static void check_plan(const borrowed_product *b) {
-    const mc_plan *plan = b->p.plan;
-    mc_plan_info info = {.size = sizeof info};
-    (void)worked("mc_plan_get_info", mc_plan_get_info(plan, &info, diag));
-    if (b->p.config.spec_count == 0)
-        CHECK(strcmp(info.spec, "spmm_csr_f32.lua") == 0, "%s: %s", b->p.kind->name, info.spec);
-    CHECK(info.dense_reason[0] == '\0', "%s: %s", b->p.kind->name, info.dense_reason);
-    CHECK(has_field(plan, "staging=csr") && has_field(plan, "deal=off"), "%s", b->p.kind->name);
-    CHECK(launched(plan, "row_ptr") == b->csr.row_ptr, "%s: row_ptr is copied", b->p.kind->name);
-    if (b->csr.nonzeros == 0) return;
-    CHECK(launched(plan, "col_idx") == b->csr.col_idx, "%s: col_idx is copied", b->p.kind->name);
-    CHECK(launched(plan, "values") == b->csr.values, "%s: values are copied", b->p.kind->name);
-}
 
 static mc_matrix_info info_of(const mc_matrix *matrix) {
     mc_matrix_info info = {.size = sizeof info};
@@ -145,11 +36,11 @@ static void check_settled(borrowed_product *b) {
     /* Copies are all that is read: the caller's columns become others. */
     int32_t *columns = p->host.col_idx;
     p->host.col_idx = calloc((size_t)b->csr.nonzeros + 1, sizeof *columns);
-    write_pattern(b);
+    borrowed_write_pattern(b);
     free(p->host.col_idx);
     p->host.col_idx = columns;
     if (!product_plan(p)) return;
-    CHECK(!has_field(p->plan, "deal=off"), "%s: a plan of the settled matrix", p->kind->name);
+    CHECK(!plan_has_field(p->plan, "deal=off"), "%s: a plan of the settled matrix", p->kind->name);
     matrix_packing *packing = NULL;
     CHECK(matrix_pack_for(p->matrix, p->plan->kernel->kernel, &packing, NULL) == MC_CANNOT && packing == NULL,
           "%s: what is borrowed is lent to a kernel that reads another format", p->kind->name);
@@ -158,17 +49,17 @@ static void check_settled(borrowed_product *b) {
 
 static void test_product(const product_kind *kind, uint64_t seed) {
     borrowed_product b;
-    if (open_product(&b, kind, seed)) {
+    if (borrowed_open(&b, kind, seed)) {
         const mc_matrix_info info = info_of(b.p.matrix);
-        int before = allocations;
+        int before = borrowed_allocations;
         CHECK(info.borrowed && info.vectors == b.csr.nonzeros && info.device_bytes == 0, "%s", kind->name);
         if (worked(kind->name, mc_plan_create(context, &b.p.config, &b.p.plan, diag))) {
-            CHECK(allocations == before, "%s: planning allocates", kind->name);
+            CHECK(borrowed_allocations == before, "%s: planning allocates", kind->name);
             CHECK(info_of(b.p.matrix).device_bytes == 0, "%s", kind->name);
             if (mc_plan_workspace(b.p.plan) > 0)
                 b.p.workspace = product_reserve(&b.p, (int64_t)mc_plan_workspace(b.p.plan), 0);
-            check_plan(&b);
-            write_pattern(&b), write_values(&b); /* only now */
+            borrowed_check_plan(&b);
+            borrowed_write_pattern(&b), borrowed_write_values(&b); /* only now */
             product_check(&b.p);
             if (worked("mc_matrix_settle", mc_matrix_settle(b.p.matrix, NULL, diag))) check_settled(&b);
         }
@@ -205,11 +96,11 @@ static const product_kind plain = {
 
 static void test_changes(void) {
     borrowed_product b;
-    if (open_product(&b, &plain, 7) && product_plan(&b.p)) {
-        write_pattern(&b), write_values(&b);
+    if (borrowed_open(&b, &plain, 7) && product_plan(&b.p)) {
+        borrowed_write_pattern(&b), borrowed_write_values(&b);
         product_check(&b.p);
         mc_scale_fill(b.p.host.values, b.p.host.vectors, MC_VALUES_FULL, 8);
-        write_values(&b);
+        borrowed_write_values(&b);
         product_check(&b.p);
         /* A kernel that begins early would read arrays that the one ahead may be writing. */
         CHECK(!b.p.plan->launch.launch.overlap, "it begins early");
@@ -232,9 +123,9 @@ static void test_hubs(void) {
         {"hubs, a vector", MC_F32, 1, 41, 2600, 0.99, .config = {.b = MC_F32, .c = MC_F32, .n = 1}}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         borrowed_product b;
-        if (open_shape(&b, &kinds[i], &hubs, 12 + i) && product_plan(&b.p)) {
-            check_plan(&b);
-            write_pattern(&b), write_values(&b);
+        if (borrowed_open_shape(&b, &kinds[i], &hubs, 12 + i) && product_plan(&b.p)) {
+            borrowed_check_plan(&b);
+            borrowed_write_pattern(&b), borrowed_write_values(&b);
             product_check(&b.p);
         }
         product_close(&b.p);
@@ -253,11 +144,11 @@ static void test_overlap(void) {
     fclose(file);
     product_kind kind = plain;
     kind.config.specs = specs, kind.config.spec_count = 1;
-    if (open_product(&b, &kind, 9) && product_plan(&b.p)) {
-        CHECK(has_field(b.p.plan, "overlap=wait"));
+    if (borrowed_open(&b, &kind, 9) && product_plan(&b.p)) {
+        CHECK(plan_has_field(b.p.plan, "overlap=wait"));
         CHECK(!b.p.plan->launch.launch.overlap, "it begins early");
-        check_plan(&b);
-        write_pattern(&b), write_values(&b);
+        borrowed_check_plan(&b);
+        borrowed_write_pattern(&b), borrowed_write_values(&b);
         product_check(&b.p);
     }
     product_close(&b.p);
@@ -280,7 +171,7 @@ static void test_choices(void) {
         mc_plan *plan = NULL;
         config.matrix = matrices[i % 2];
         if (worked("plan", mc_plan_create(context, &config, &plan, diag)))
-            CHECK(has_field(plan, "deal=off") == (i % 2 == 0), "plan %d", i);
+            CHECK(plan_has_field(plan, "deal=off") == (i % 2 == 0), "plan %d", i);
         mc_plan_destroy(plan);
     }
     mc_matrix_destroy(matrices[0]);
@@ -396,18 +287,18 @@ static void check_contents(borrowed_product *b) {
     mc_vsparse *host = &b->p.host;
     const int64_t end = host->row_ptr[host->rows], second = host->row_ptr[1];
     host->row_ptr[host->rows] = end + 5;
-    write_pattern(b);
+    borrowed_write_pattern(b);
     refused("end", mc_matrix_settle(matrix, NULL, diag), MC_FORMAT, "row_ptr[48] is");
     host->row_ptr[host->rows] = end, host->row_ptr[1] = end;
-    write_pattern(b);
+    borrowed_write_pattern(b);
     refused("offsets", mc_matrix_settle(matrix, NULL, diag), MC_FORMAT, "row_ptr[2] is");
     host->row_ptr[1] = second;
     const int32_t column = host->col_idx[end - 1];
     host->col_idx[end - 1] = (int32_t)host->cols;
-    write_pattern(b);
+    borrowed_write_pattern(b);
     refused("columns", mc_matrix_settle(matrix, NULL, diag), MC_FORMAT, "of row block");
     host->col_idx[end - 1] = column;
-    write_pattern(b);
+    borrowed_write_pattern(b);
     CHECK(info_of(matrix).borrowed, "it is settled by what was refused");
 }
 
@@ -416,8 +307,8 @@ static void test_refusals(void) {
     product_kind kind = plain;
     kind.type = kind.config.b = MC_F16;
     test_configs();
-    if (open_product(&b, &kind, 11)) {
-        write_values(&b);
+    if (borrowed_open(&b, &kind, 11)) {
+        borrowed_write_values(&b);
         check_contents(&b);
         check_uses(&b, false);
         check_plans(&b);
@@ -479,7 +370,7 @@ static void check_converted(borrowed_product *b, background *workers) {
         b->p.workspace = 0;
         if (mc_plan_workspace(b->p.plan) > 0)
             b->p.workspace = product_reserve(&b->p, (int64_t)mc_plan_workspace(b->p.plan), 0);
-        CHECK(!has_field(b->p.plan, "deal=off"), "thread %d", i);
+        CHECK(!plan_has_field(b->p.plan, "deal=off"), "thread %d", i);
         product_check(&b->p);
         mc_plan_destroy(b->p.plan);
     }
@@ -492,8 +383,8 @@ static void test_background(uint64_t seed) {
     borrowed_product b;
     product_kind kind = plain;
     kind.type = kind.config.b = MC_F16;
-    if (open_product(&b, &kind, seed) && product_plan(&b.p)) {
-        write_pattern(&b), write_values(&b);
+    if (borrowed_open(&b, &kind, seed) && product_plan(&b.p)) {
+        borrowed_write_pattern(&b), borrowed_write_values(&b);
         product_check(&b.p); /* the first call */
         pthread_barrier_init(&start, NULL, THREADS + 1);
         for (int i = 0; i < THREADS; i++) {
@@ -517,8 +408,8 @@ int main(int count, char **arguments) {
                                       .device = device,
                                       .cache = MC_CACHE_MEMORY,
                                       .records = "",
-                                      .allocate = allocate,
-                                      .release = release};
+                                      .allocate = borrowed_allocate,
+                                      .release = borrowed_release};
     if (strcmp(device, "sim") != 0 && mc_device_cuda_count() == 0) return 77;
     if (!worked("context", mc_context_create(&config, &context, diag))) return device_end(check_end());
     test_products();
@@ -528,7 +419,7 @@ int main(int count, char **arguments) {
     test_choices();
     test_refusals();
     for (uint64_t seed = 60; seed < 62; seed++) test_background(seed);
-    CHECK(held == 0, "%d blocks are left", held);
+    CHECK(borrowed_held == 0, "%d blocks are left", borrowed_held);
     mc_context_destroy(context);
     mc_diag_destroy(diag);
     return device_end(check_end());

@@ -33,7 +33,7 @@ embed_test(single_edges)
 embed_test(borrow_outline)
 target_sources(test_embed_borrow_outline PRIVATE device_matrix.c)
 embed_test(borrow)
-target_sources(test_embed_borrow PRIVATE device_matrix.c)
+target_sources(test_embed_borrow PRIVATE device_matrix.c borrowed.c)
 add_test(NAME embed/borrow_graph COMMAND test_embed_borrow cuda:0)
 set_tests_properties(embed/borrow_graph PROPERTIES ENVIRONMENT
                      "HOME=${CMAKE_CURRENT_BINARY_DIR};XDG_CACHE_HOME=;XDG_DATA_HOME=;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/bench/sim_cuda")
