@@ -21,9 +21,9 @@ static const mc_cost costs[] = {
     .ring_narrow = 4.764, .ring_async = 1.267, .panel_first = 0.1156, .panel_copy = 0.08254,                 \
     .panel_warps = 0.1576, .panel_step = 0.1225, .panel_width = 0.3497, .panel_masks = 0.1376,               \
     .panel_sum = 0.3443, .panel_piece = 0.592, .panel_pieces = 0.3657, .panel_tail = 0.7632,                 \
-    .panel_l1 = 1.236, .panel_words = 0.01396, .panel_round = 0.01348, .csr_first = 1.186,                   \
-    .csr_step = 0.2046, .csr_end = 0.1619, .csr_word = 0.0003812, .csr_walk = 0.001925, .csr_l1 = 0.7328,    \
-    .csr_l2 = 0.7962, .csr_tail = 0.2018
+    .panel_l1 = 1.236, .panel_words = 0.01396, .panel_round = 0.01348, .csr_first = 1.195,                   \
+    .csr_step = 0.2046, .csr_end = 0.1694, .csr_word = 0.0003825, .csr_convert = 0.0002511,                  \
+    .csr_walk = 0.001658, .csr_l1 = 1.013, .csr_l2 = 0.7077, .csr_tail = 0.1254
 
 /* What comes out of memory. */
 static const spmm_costs h200 = {HOPPER, .memory = 0.08249, .held = 46.91, .ring_memory = 3.365};

@@ -58,6 +58,7 @@
     X(csr_step, "csr: latency of the rows of B that a lane has in flight at once")                           \
     X(csr_end, "csr, segmented: latency of the end of a row")                                                \
     X(csr_word, "csr: instructions of a nonzero for each word of its row of B that a lane has")              \
+    X(csr_convert, "csr: and more where it is made an f32, or rounded")                                      \
     X(csr_walk, "csr, segmented: and other instructions of a nonzero")                                       \
     X(csr_l1, "csr: factor of gathering rows out of L1")                                                     \
     X(csr_l2, "csr: factor of what comes out of L2")                                                         \

@@ -3,6 +3,7 @@
 #include "ops/spmm/csr/csr.h"
 #include "ops/spmm/model.h"
 #include "parts/panels.h"
+#include <string.h>
 
 enum {
     REGISTERS = 32,   /* of a thread: of `stream` */
@@ -126,7 +127,8 @@ static double busy_of(const spmm_situation *s, const csr_work *work) {
     const double missed = misses_of(s, plan->segmented ? 2 * LEAST_HEIGHT : work->rows * base->warps);
     const double l2 = nonzeros * (row * missed * cost->csr_l2 + each) / 1024 * cost->l2;
     const double l1 = nonzeros * model_most(row, LEAST_ROW) * cost->csr_l1 / s->gpu->l1_rate;
-    const double words = csr_sums(plan) * cost->csr_word;
+    const bool converts = strcmp(base->math.lhs, "f32") != 0;
+    const double words = csr_sums(plan) * (cost->csr_word + (converts ? cost->csr_convert : 0));
     const double turns = work->items * work->steps * plan->ahead;
     const double nonzero = (plan->segmented ? cost->csr_walk : 0) + words;
     const double stored = (double)s->problem->m * (double)s->problem->n *
