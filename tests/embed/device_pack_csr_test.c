@@ -1,7 +1,9 @@
-/* Rows dealt out on the device for csr: items become, byte for byte, what packing on the host makes, and nothing behind them is written. And
- * on the host every row is dealt out once, in items that end at blocks of rows. Items come of row offsets alone, so that rows may be as long
- * as s32 counts. device_pack_test packs whole matrices.
- * device_pack_csr_test [DEVICE]: the simulator in one of its schedules, or cuda:0; exit status 77 without a GPU. */
+/* Rows dealt out on the device for csr: items become, byte for byte, what packing on the host makes, and
+ * nothing behind them is written. And on the host every row is dealt out once, in items that end at blocks of
+ * rows. Items come of row offsets alone, so that rows may be as long as s32 counts. device_pack_test packs
+ * whole matrices.
+ * device_pack_csr_test [DEVICE]: the simulator in one of its schedules, or cuda:0; exit status 77 without a
+ * GPU. */
 #include <stdlib.h>
 #include "../kernels/sparse_cases.h"
 #include "context/device_pack_csr.h"
@@ -72,7 +74,7 @@ static struct { long items, pieces, parts, lone, borders; } seen;
 
 static int64_t length_of(const mc_vsparse *a, int64_t row) { return a->row_ptr[row + 1] - a->row_ptr[row]; }
 
-/* Rows of the item are neighbours of one block, and the next one is long, or in another block, or too much. */
+/* Rows of the item are neighbours of one block; the next one is long, or in another block, or too much. */
 static int64_t look_at_short(const mc_vsparse *a, const mc_csr_form *form, const int32_t *item,
                              const char *text) {
     const int64_t first = item[0], end = form->segmented ? first + (item[1] & 255) : item[1],

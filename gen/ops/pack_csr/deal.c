@@ -1,6 +1,7 @@
 /* A warp walks through a block of rows. In each turn every lane looks at a row, from the first one on that is
-   not dealt out yet, and says whether it may be in an item with all before it. These are an item. If the first
-   one may not, it is long, and alone. "count" counts items of each class, and "deal" writes them. */
+   not dealt out yet, and says whether it may be in an item with all rows before it. Those that may are an
+   item. If the first one may not, it is long, and alone. "count" counts items of each class, and "deal"
+   writes them. */
 #include "ops/pack_csr/pack_csr.h"
 #include "parts/made_name.h"
 #include "parts/panels.h"

@@ -1,5 +1,5 @@
-/* The family `pack_csr`: row offsets on the device become the list of items of the format csr (formats/csr.c).
- * No operator of the runtime: context/device_pack_csr.c launches its steps one after another
+/* The family `pack_csr`: row offsets on the device become the list of items of the format csr
+ * (formats/csr.c). No operator of the runtime: context/device_pack_csr.c launches its steps one after another
  * (docs/matrices.md), with step "sums" of the family `pack_panels` between "count" and "deal".
  *
  *   pack_csr.c  schema, names, contract, the family
