@@ -242,6 +242,90 @@ static void try_pattern(const mc_vsparse *a, int step, bool graph, const char *n
     mc_memory_destroy(context, offsets);
 }
 
+/* -- Where memory ends: after each allocation in turn ---------------------------------------------------- */
+
+static struct {
+    mc_context *from;
+    int left, held;
+} memory;
+
+static mc_address take_memory(void *user, size_t bytes) {
+    mc_address address = 0;
+    (void)user;
+    if (memory.left-- <= 0 || mc_memory_create(memory.from, bytes, &address, NULL) != MC_OK) return 0;
+    memory.held++;
+    return address;
+}
+
+static void give_memory(void *user, mc_address address) {
+    (void)user;
+    memory.held -= address != 0;
+    mc_memory_destroy(memory.from, address);
+}
+
+static bool has_some(int64_t row, int64_t col) { return row == 3 || (row + 2 * col) % 40 == 0; }
+
+/* Packs whole matrices: with one allocation less than it takes, and so on, what was taken is given back. */
+static void test_memory(const char *device) {
+    static const char *const fields = "op=spmm staging=csr lhs=f32 rhs=f32 out=f32 vec=1 tile_n=64 share=2";
+    static const device_shape shape = {"memory", 300, 500, has_some};
+    const mc_context_config config = {.size = sizeof config,
+                                      .device = device,
+                                      .cache = MC_CACHE_MEMORY,
+                                      .records = "",
+                                      .allocate = take_memory,
+                                      .release = give_memory};
+    enum { MANY = 1000, MOST = 40 };
+    mc_context *usual = context;
+    mc_kernel *kernel = NULL;
+    context_visit visit;
+    mc_status status = MC_NOMEM;
+    int count = 0;
+    (void)worked("kernel", mc_kernel_from_fields(fields, &kernel, diag));
+    if (!worked("context", mc_context_create(&config, &context, diag))) return;
+    memory.from = context, memory.left = MANY;
+    mc_vsparse host = device_make_host(MC_F32, 1, &shape);
+    mc_matrix *matrix = device_from_bcrs(&host, true);
+    const int before = memory.held;
+    (void)context_enter(context, &visit, diag);
+    for (; matrix != NULL && count < MOST && status != MC_OK; count++) {
+        matrix_packing packing = {.next = NULL};
+        memory.left = count;
+        status = matrix_pack_on_device(matrix, kernel, &packing, NULL);
+        CHECK(status == MC_OK || status == MC_NOMEM, "%d allocations: status %d", count, (int)status);
+        packing_empty(context, &packing);
+        CHECK(memory.held == before, "%d allocations: %d left", count, memory.held - before);
+    }
+    CHECK(status == MC_OK && count > 6, "%d allocations", count);
+    context_leave(context, &visit);
+    mc_matrix_destroy(matrix);
+    mc_vsparse_free(&host);
+    mc_kernel_destroy(kernel);
+    mc_context_destroy(context);
+    context = usual;
+}
+
+/* -- What is refused, and what is made on the host ------------------------------------------------------- */
+
+static void test_refused(void) {
+    static const int64_t row_ptr[] = {0, 0};
+    const mc_csr_form right = {.lanes = 1, .groups = 4, .warps = 4, .share = 8};
+    mc_csr_form form = right;
+    device_pattern pattern = {.vec = 1, .rows = 1, .cols = 1, .row_blocks = 1, .row_ptr = row_ptr};
+    csr_packer packer;
+    form.warps = 3;
+    CHECK(csr_packer_open(&pattern, &form, MC_F32, &packer, diag) == MC_USAGE, "3 warps");
+    mc_diag_clear(diag);
+    CHECK(csr_packer_open(&pattern, &right, MC_S8, &packer, diag) == MC_CANNOT, "integers");
+    mc_diag_clear(diag);
+    pattern.rows = pattern.row_blocks = ((int64_t)1 << 30) + 1;
+    CHECK(csr_packer_open(&pattern, &right, MC_F32, &packer, diag) == MC_CANNOT, "too many rows");
+    CHECK_TEXT(mc_diag_text(diag), "1073741825 rows are dealt out on the host");
+    mc_diag_clear(diag);
+    form = right, form.share = 0;
+    CHECK(csr_packer_open(&pattern, &form, MC_F32, &packer, diag) == MC_OK && packer.blocks == 0, "no list");
+}
+
 /* The library asks for its helpers by all fields, in their order: so the cache keeps them. */
 static void check_fields(void) {
     int steps = 0;
@@ -276,6 +360,8 @@ int main(int argc, char **argv) {
         }
         check_fields();
         context_leave(context, &visit);
+        test_refused();
+        test_memory(device);
         CHECK(
             seen.pieces > 0 && seen.parts > 0 && seen.lone > 0 && seen.borders > 0,
             "%ld items: %ld of several thread blocks, %ld of several warps, %ld of one, %ld that end with a "
