@@ -78,6 +78,10 @@ enum {
     CSR_SEGMENT_SHARE = 8 /* of `share`, whose nonzeros shared memory has room for */
 };
 
+/* An item of rows that are not long never has rows on both sides of a multiple of this number, so that blocks
+   of so many rows are dealt out side by side. */
+enum { CSR_DEAL_ROWS = 256 };
+
 typedef struct csr_lanes {
     int load;    /* elements of B that a lane loads at once of an aligned row */
     int columns; /* lanes that share the columns of a row */

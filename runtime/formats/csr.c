@@ -70,9 +70,11 @@ static void put_long_row(dealing *d, const long_row *of) {
 }
 
 int64_t csr_segment_end(const mc_csr_form *form, const mc_vsparse *a, int64_t first) {
-    const int64_t most = a->row_ptr[first] + (int64_t)form->share * CSR_STRIDE;
+    const int64_t most = a->row_ptr[first] + (int64_t)form->share * CSR_STRIDE,
+                  border = first - first % CSR_DEAL_ROWS + CSR_DEAL_ROWS,
+                  behind = border < a->rows ? border : a->rows;
     int64_t row = first;
-    while (row < a->rows && row < first + CSR_SEGMENT_ROWS && a->row_ptr[row + 1] <= most) row++;
+    while (row < behind && row < first + CSR_SEGMENT_ROWS && a->row_ptr[row + 1] <= most) row++;
     return row;
 }
 
@@ -91,7 +93,7 @@ static void put_other_rows(dealing *d) {
     int64_t first = 0;
     for (int64_t row = 0; row < d->a->rows; row++) {
         const bool is_long = csr_is_long(d->form, d->a, row);
-        if (row - first == d->form->groups || (is_long && row > first)) {
+        if (row > first && (row - first == d->form->groups || is_long || row % CSR_DEAL_ROWS == 0)) {
             put_item(d, first, row, 0, 0);
             first = row;
         }
@@ -109,10 +111,12 @@ static void deal(dealing *d, const long_rows *shared) {
 
 static panel_sharing share_of(const void *form, int64_t length) { return csr_share(form, length); }
 
-static mc_status add_items(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
+bool csr_has_list(const mc_csr_form *form) { return form->share > 0 && !form->by_blocks; }
+
+mc_status csr_add_items(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
     dealing d = {.form = form, .a = a};
     long_rows shared;
-    if (form->share == 0 || form->by_blocks) return MC_OK;
+    if (!csr_has_list(form)) return MC_OK;
     mc_status status =
         long_rows_find(a, (int64_t)form->share * CSR_STRIDE, form->warps, share_of, form, &shared, diag);
     if (status != MC_OK) return status;
@@ -152,7 +156,7 @@ mc_status csr_check_form(const mc_csr_form *form, mc_diag *diag) {
         form->lanes, form->groups, form->warps, form->share, MOST_SHARE);
 }
 
-static mc_status check(const mc_vsparse *a, const mc_csr_form *form, mc_diag *diag) {
+mc_status csr_check(const mc_vsparse *a, const mc_csr_form *form, mc_diag *diag) {
     mc_status status = csr_check_form(form, diag);
     if (status != MC_OK) return status;
     if (a->vec != 1)
@@ -177,7 +181,7 @@ static mc_status add_row_ptr(const mc_vsparse *a, mc_packed *packed, mc_diag *di
 }
 
 static mc_status add_arrays(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
-    mc_status status = add_items(a, form, packed, diag);
+    mc_status status = csr_add_items(a, form, packed, diag);
     if (status == MC_OK) status = add_row_ptr(a, packed, diag);
     if (status == MC_OK) status = packed_add(packed, "col_idx", MC_S32, a->vectors, diag);
     if (status == MC_OK) status = packed_add(packed, "values", a->type, padded(a->vectors), diag);
@@ -192,7 +196,7 @@ static mc_status add_arrays(const mc_vsparse *a, const mc_csr_form *form, mc_pac
 
 mc_status mc_csr_pack(const mc_vsparse *a, const mc_csr_form *form, mc_packed *packed, mc_diag *diag) {
     *packed = (mc_packed){0};
-    mc_status status = check(a, form, diag);
+    mc_status status = csr_check(a, form, diag);
     if (status == MC_OK) status = add_arrays(a, form, packed, diag);
     if (status != MC_OK) mc_packed_free(packed);
     return status;
@@ -205,7 +209,7 @@ bool csr_reads_as_it_comes(const mc_kernel *kernel) {
     return format != NULL && strcmp(format, format_csr.name) == 0 && mc_kernel_field(kernel, "deal") == 0;
 }
 
-static mc_csr_form form_of(const mc_kernel *kernel, mc_type type) {
+mc_csr_form csr_form_of(const mc_kernel *kernel, mc_type type) {
     const int lanes = (int)mc_kernel_field(kernel, "lanes"), warps = (int)mc_kernel_field(kernel, "warps");
     const bool segmented = mc_kernel_field(kernel, "segmented") != 0;
     const int tile_n = (int)mc_kernel_field(kernel, "tile_n"), bytes = (int)mc_type_bytes(type);
@@ -219,25 +223,25 @@ static mc_csr_form form_of(const mc_kernel *kernel, mc_type type) {
 }
 
 static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {
-    const mc_csr_form form = form_of(kernel, a->vectors->type);
+    const mc_csr_form form = csr_form_of(kernel, a->vectors->type);
     return mc_csr_pack(a->vectors, &form, packed, diag);
 }
 
-mc_status csr_outline(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, packed_slots *slots,
-                      mc_diag *diag) {
-    const mc_csr_form form = form_of(kernel, a->type);
-    *packed = (mc_packed){0};
+static void outline_array(mc_packed *packed, const char *name, mc_type type, int64_t count) {
+    packed->arrays[packed->array_count++] = (mc_packed_array){name, type, count, NULL};
+}
+
+mc_status csr_outline(const mc_csr_form *form, const mc_vsparse *a, const csr_sizes *sizes, mc_packed *packed,
+                      packed_slots *slots, mc_diag *diag) {
+    *packed = (mc_packed){.pieces = sizes->pieces};
     *slots = (packed_slots){0};
-    mc_status status = check(a, &form, diag);
-    if (status == MC_OK) status = add_items(a, &form, packed, diag);
+    mc_status status = csr_check(a, form, diag);
     if (status == MC_OK) status = packed_slots_plain("values", a->type, 1, a->vectors, slots, diag);
-    if (status != MC_OK) {
-        mc_packed_free(packed);
-        return status;
-    }
-    packed->arrays[packed->array_count++] = (mc_packed_array){"row_ptr", MC_S32, a->rows + 1, NULL};
-    packed->arrays[packed->array_count++] = (mc_packed_array){"col_idx", MC_S32, a->vectors, NULL};
-    packed->arrays[packed->array_count++] = (mc_packed_array){"values", a->type, padded(a->vectors), NULL};
+    if (status != MC_OK) return status;
+    if (csr_has_list(form)) outline_array(packed, "items", MC_S32, sizes->items * PANEL_ITEM_WORDS);
+    outline_array(packed, "row_ptr", MC_S32, a->rows + 1);
+    outline_array(packed, "col_idx", MC_S32, a->vectors);
+    outline_array(packed, "values", a->type, padded(a->vectors));
     return MC_OK;
 }
 

@@ -144,7 +144,7 @@ typedef struct mc_csr_form {
                               last, 0, and whether others in the thread block share a row. With `segmented`
                               as many rows, up to 32, as together have at most share * 32 nonzeros: the first
                               one, their number and 256 times that of their nonzeros, the first of these, and
-                              the same
+                              the same. Rows on both sides of a multiple of 256 are never in one item
      row_ptr  s32[m + 1]      the first nonzero of each row, then their number
      col_idx  s32[nonzeros]
      values   [nonzeros]      elements of A's type, as they are, and zeros up to a multiple of 32

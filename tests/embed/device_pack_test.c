@@ -134,13 +134,18 @@ static bool has_long_rows(int64_t row, int64_t col) {
     return row % 3 != 1 && (row * 37 + col * 11) % 41 == 0;
 }
 
-static const device_shape long_rows = {"long rows", 70, 4000, has_long_rows};
+/* Rows of several of the blocks in which they are dealt out. */
+static bool has_few(int64_t row, int64_t col) { return (row * 37 + col * 11) % 41 < row / 100; }
+
+static const device_shape long_rows = {"long rows", 70, 4000, has_long_rows},
+                          many_rows = {"many rows", 700, 120, has_few};
 
 static void test_csr(void) {
     static const char *const kernels[] = {
         "op=spmm staging=csr lhs=f32 rhs=f32 out=f32 vec=1 tile_n=32 lanes=1 warps=4 share=2",
         "op=spmm staging=csr lhs=f16 rhs=f16 out=f16 vec=1 tile_n=8 lanes=4 warps=8 share=8",
         "op=spmm staging=csr lhs=bf16 rhs=bf16 out=f32 vec=1 tile_n=1 lanes=32 warps=1 share=2",
+        "op=spmm staging=csr lhs=f32 rhs=f32 out=f32 vec=1 tile_n=64 lanes=1 warps=4 share=2 segmented=true",
         "op=spmm staging=csr lhs=f32 rhs=f32 out=f32 vec=1 tile_n=64 lanes=2 warps=4 deal=false"};
     enum { KERNELS = sizeof kernels / sizeof *kernels };
     int made_there = 0;
@@ -148,8 +153,9 @@ static void test_csr(void) {
         for (size_t j = 0; j < DEVICE_SHAPES; j++)
             CHECK(try_kernel(kernels[i], "lhs", &device_shapes[j], j == 0, &made_there));
         CHECK(try_kernel(kernels[i], "lhs", &long_rows, true, &made_there));
+        CHECK(try_kernel(kernels[i], "lhs", &many_rows, true, &made_there));
     }
-    CHECK(made_there > 4 * KERNELS, "%d made on the device", made_there);
+    CHECK(made_there > 5 * KERNELS, "%d made on the device", made_there);
 }
 
 /* -- packed24: at most two of four neighbours ---------------------------------------------------------- */

@@ -24,6 +24,16 @@ set_tests_properties(embed/device_pack_panels_graph PROPERTIES ENVIRONMENT
                      "HOME=${CMAKE_CURRENT_BINARY_DIR};XDG_CACHE_HOME=;XDG_DATA_HOME=;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/bench/sim_cuda")
 add_test(NAME gpu/device_pack_panels COMMAND test_embed_device_pack_panels cuda:0)
 set_tests_properties(gpu/device_pack_panels PROPERTIES LABELS gpu SKIP_RETURN_CODE 77)
+embed_test(device_pack_csr)
+target_sources(test_embed_device_pack_csr PRIVATE device_matrix.c)
+add_test(NAME embed/device_pack_csr_reversed COMMAND test_embed_device_pack_csr sim:reversed)
+add_test(NAME embed/device_pack_csr_graph COMMAND test_embed_device_pack_csr cuda:0)
+set_tests_properties(embed/device_pack_csr_reversed PROPERTIES ENVIRONMENT
+                     "HOME=${CMAKE_CURRENT_BINARY_DIR};XDG_CACHE_HOME=;XDG_DATA_HOME=")
+set_tests_properties(embed/device_pack_csr_graph PROPERTIES ENVIRONMENT
+                     "HOME=${CMAKE_CURRENT_BINARY_DIR};XDG_CACHE_HOME=;XDG_DATA_HOME=;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/bench/sim_cuda")
+add_test(NAME gpu/device_pack_csr COMMAND test_embed_device_pack_csr cuda:0)
+set_tests_properties(gpu/device_pack_csr PROPERTIES LABELS gpu SKIP_RETURN_CODE 77)
 target_sources(test_embed_device_matrix PRIVATE device_matrix.c)
 target_sources(test_embed_device_pack PRIVATE device_matrix.c)
 add_test(NAME embed/device_matrix_graph COMMAND test_embed_device_matrix cuda:0)

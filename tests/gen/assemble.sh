@@ -2,7 +2,7 @@
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | pack_panels | compress24 | slide24 | panels | csr | sampled_csr | sampled_panels], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | pack_panels | pack_csr | compress24 | slide24 | panels | csr | sampled_csr | sampled_panels], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -817,6 +817,15 @@ pack_panels_list() {
         for panel in 8 16; do
             for step in rank measure deal write; do echo "$arch 0 $step$panel --set step=$step --set panel=$panel"; done
             echo "$arch 0 nonzeros$panel --set step=write --set values=nonzeros --set panel=$panel"
+        done
+    done
+}
+
+pack_csr_list() {
+    local arch step segmented
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for step in count deal copy; do
+            for segmented in false true; do echo "$arch 0 $step$segmented --set step=$step --set segmented=$segmented"; done
         done
     done
 }

@@ -46,6 +46,7 @@ reference pattern
 reference pack_strided
 reference pack_windowed
 reference pack_panels
+reference pack_csr
 reference compress24
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
@@ -185,6 +186,10 @@ spec=$(dirname "$spec")/pack_panels.lua
 golden pack_panels_rank
 golden pack_panels_deal --set step=deal --set panel=16 --arch sm_90
 golden pack_panels_nonzeros --set step=write --set values=nonzeros
+spec=$(dirname "$spec")/pack_csr.lua
+golden pack_csr_deal
+golden pack_csr_count --set step=count --set segmented=true --arch sm_90
+golden pack_csr_copy --set step=copy
 spec=$(dirname "$spec")/compress24.lua
 golden compress24
 golden compress24_pattern --set source=pattern

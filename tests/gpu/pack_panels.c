@@ -1,9 +1,9 @@
-/* How long packing panels on the device takes, beside the product that reads them, with N = 128. What is packed is compared with what
- * packing on the host makes. Run by hand:
+/* How long packing panels and csr on the device takes, beside the product that reads them, with N = 128. What is packed is compared with
+ * what packing on the host makes. Run by hand:
  *
  *   pack_panels_gpu DEVICE MATRIX...      .mtx or .smtx; DEVICE is cuda:0, or sim, whose times are none
  *
- * A line has the matrix, its nonzeros, the kernel's panels, and microseconds: a product, and the steps of packing, both replayed in a
+ * A line has the matrix, its nonzeros, the kernel's panels or items, and microseconds: a product, and the steps of packing, both replayed in a
  * graph; packing until the host may go on, with memory of the driver and of a pool, the median of 11 calls; and packing on the host.
  * Behind them how many products the steps take, and packing with the pool. Exit status 77: no GPU. */
 #include <inttypes.h>
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
+#include "context/device_pack_csr.h"
 #include "context/device_pack_panels.h"
 #include "context/matrix.h"
 #include "matrix/csr.h"
@@ -23,14 +24,17 @@ typedef struct bench {
     mc_context *context;
     mc_diag *diag;
     mc_type type;
-    const char *spec;
     mc_vsparse host;
     mc_matrix *matrix;
     mc_plan *plan;
     mc_args args;
     mc_address workspace;
     const mc_kernel *kernel; /* of the plan's packing, with the fields that packing reads */
-    panels_packer packer;
+    const struct form *form;
+    device_pattern pattern;
+    panels_packer panels;
+    csr_packer csr;
+    csr_sizes csr_sizes;
     device_packed room;
     int64_t strides; /* that there is room for */
     mc_address buffers[8];
@@ -38,10 +42,14 @@ typedef struct bench {
     bool on_gpu;
 } bench;
 
-static const struct form {
+/* Who reads what is packed, and the steps of packing by themselves. */
+struct form {
     const char *spec;
     mc_type type, out;
-} forms[] = {{"spmm_csr_f16", MC_F16, MC_F16}, {"spmm_csr_tf32", MC_TF32, MC_F32}};
+    mc_status (*open)(bench *t);
+    mc_status (*put)(device_work *work, const bench *t, mc_diag *diag);
+    void (*say)(const bench *t);
+};
 
 /* -- A pool: blocks of the same size are given again */
 
@@ -137,38 +145,80 @@ static mc_status make_plan(bench *t, const struct form *form) {
 
 /* -- Steps alone, into arrays that are there */
 
-static mc_status open_steps(bench *t) {
-    const device_pattern pattern = {.vec = 1,
-                                    .rows = t->host.rows,
-                                    .cols = t->host.cols,
-                                    .row_blocks = t->host.rows,
-                                    .vectors = t->host.vectors,
-                                    .row_ptr = t->matrix->host.row_ptr,
-                                    .offsets = t->matrix->offsets,
-                                    .columns = t->matrix->columns};
-    static device_pattern kept;
+static mc_status open_panels(bench *t) {
     const mc_panels form = panels_form_of(t->kernel);
     mc_address scratch = 0;
-    kept = pattern;
-    mc_status status = panels_packer_open(&kept, &form, &t->packer, t->diag);
-    if (status == MC_OK) status = reserve(t, panels_packer_scratch(&t->packer, 0), &scratch);
-    (void)panels_packer_scratch(&t->packer, scratch);
-    const panel_sizes most = panels_packer_most(&t->packer);
+    mc_status status = panels_packer_open(&t->pattern, &form, &t->panels, t->diag);
+    if (status == MC_OK) status = reserve(t, panels_packer_scratch(&t->panels, 0), &scratch);
+    (void)panels_packer_scratch(&t->panels, scratch);
+    const panel_sizes most = panels_packer_most(&t->panels);
     t->strides = most.strides;
-    if (status == MC_OK)
-        status = panels_outline(&form, t->host.type, &most, &t->room.shape, &t->room.slots, t->diag);
-    return status == MC_OK ? device_packed_create(t->context, &t->room, t->diag) : status;
+    return status == MC_OK
+               ? panels_outline(&form, t->host.type, &most, &t->room.shape, &t->room.slots, t->diag)
+               : status;
 }
 
-static mc_status put_steps(device_work *work, const bench *t, mc_diag *diag) {
-    mc_status status = panels_put_sizes(work, &t->packer, diag);
-    return status == MC_OK ? panels_put_arrays(work, &t->packer, t->strides, &t->room, diag) : status;
+static mc_status put_panels(device_work *work, const bench *t, mc_diag *diag) {
+    mc_status status = panels_put_sizes(work, &t->panels, diag);
+    return status == MC_OK ? panels_put_arrays(work, &t->panels, t->strides, &t->room, diag) : status;
+}
+
+static void say_panels(const bench *t) {
+    printf("panels of %d, %s", (int)mc_kernel_field(t->kernel, "panel"),
+           mc_kernel_field(t->kernel, "values") != 0 ? "nonzeros" : "slots");
+}
+
+/* Sizes are read here, once. */
+static mc_status open_csr(bench *t) {
+    const mc_csr_form form = csr_form_of(t->kernel, t->host.type);
+    const mc_vsparse a = device_outline(&t->pattern, t->host.type);
+    mc_address scratch = 0;
+    device_work work;
+    mc_status status = csr_packer_open(&t->pattern, &form, t->host.type, &t->csr, t->diag);
+    if (status == MC_OK) status = reserve(t, csr_packer_scratch(&t->csr, 0), &scratch);
+    if (status == MC_OK) status = work_begin_own(&work, t->context, t->diag);
+    if (status != MC_OK) return status;
+    (void)csr_packer_scratch(&t->csr, scratch);
+    status = csr_put_sizes(&work, &t->csr, t->diag);
+    if (status == MC_OK) status = csr_read_sizes(&work, &t->csr, &t->csr_sizes, t->diag);
+    status = work_end(&work, status, t->diag);
+    return status == MC_OK ? csr_outline(&form, &a, &t->csr_sizes, &t->room.shape, &t->room.slots, t->diag)
+                           : status;
+}
+
+static mc_status put_csr(device_work *work, const bench *t, mc_diag *diag) {
+    mc_status status = csr_put_sizes(work, &t->csr, diag);
+    return status == MC_OK ? csr_put_arrays(work, &t->csr, &t->room, diag) : status;
+}
+
+static void say_csr(const bench *t) {
+    printf("csr of %" PRId64 " items, %" PRId64 " pieces", t->csr_sizes.items, t->csr_sizes.pieces);
+}
+
+static const struct form forms[] = {
+    {"spmm_csr_f16", MC_F16, MC_F16, open_panels, put_panels, say_panels},
+    {"spmm_csr_tf32", MC_TF32, MC_F32, open_panels, put_panels, say_panels},
+    {"spmm_csr_f32", MC_F32, MC_F32, open_csr, put_csr, say_csr},
+    {"spmm_csr_f32_segmented", MC_F32, MC_F32, open_csr, put_csr, say_csr},
+};
+
+static mc_status open_steps(bench *t) {
+    t->pattern = (device_pattern){.vec = 1,
+                                  .rows = t->host.rows,
+                                  .cols = t->host.cols,
+                                  .row_blocks = t->host.rows,
+                                  .vectors = t->host.vectors,
+                                  .row_ptr = t->matrix->host.row_ptr,
+                                  .offsets = t->matrix->offsets,
+                                  .columns = t->matrix->columns};
+    mc_status status = t->form->open(t);
+    return status == MC_OK ? device_packed_create(t->context, &t->room, t->diag) : status;
 }
 
 static mc_status pass_steps(const void *user, void *stream, mc_diag *diag) {
     const bench *t = user;
     device_work work = {.context = t->context, .stream = stream};
-    mc_status status = put_steps(&work, t, diag);
+    mc_status status = t->form->put(&work, t, diag);
     work.running = false;
     return work_end(&work, status, diag);
 }
@@ -186,7 +236,7 @@ static mc_status time_passes(bench *t, double *product, double *steps) {
     device_work held;
     double us[3] = {0};
     mc_status status = work_begin_own(&held, t->context, t->diag);
-    if (status == MC_OK) status = put_steps(&held, t, t->diag);
+    if (status == MC_OK) status = t->form->put(&held, t, t->diag);
     if (status == MC_OK && t->on_gpu && cuda_driver_get(&driver, &why) == CUDA_READY) {
         status = CUDA_CALL(driver, t->diag, StreamCreate, &stream, 1);
         if (status == MC_OK) status = replay_time(driver, stream, pass_product, t, us, t->diag);
@@ -248,10 +298,10 @@ static mc_status measure(bench *t, const char *name) {
     pooled = true;
     if (status == MC_OK) status = time_packing(t, &pool_us);
     pooled = false;
-    const int rows = (int)mc_kernel_field(t->kernel, "panel");
-    if (status == MC_OK)
-        printf("%s %s: %" PRId64 " nonzeros, panels of %d, %s", name, t->spec, t->host.vectors, rows,
-               mc_kernel_field(t->kernel, "values") != 0 ? "nonzeros" : "slots");
+    if (status == MC_OK) {
+        printf("%s %s: %" PRId64 " nonzeros, ", name, t->form->spec, t->host.vectors);
+        t->form->say(t);
+    }
     if (status == MC_OK && t->on_gpu)
         printf("; product %.1f us, steps %.1f, packing %.1f, pool %.1f, host %.0f; %.1f and %.1f products",
                product, steps, driver, pool_us, host, steps / product, pool_us / product);
@@ -262,7 +312,7 @@ static mc_status measure(bench *t, const char *name) {
 }
 
 static mc_status run(bench *t, const mc_csr *csr, const char *name, const struct form *form) {
-    t->spec = form->spec;
+    t->form = form;
     mc_status status = mc_vsparse_dilate(csr, 1, form->type, &t->host, t->diag);
     if (status == MC_OK) mc_vsparse_fill(&t->host, MC_VALUES_FULL, 1, NULL);
     if (status == MC_OK) status = make_matrix(t);

@@ -58,7 +58,8 @@ static int64_t check_segments(const mc_vsparse *a, const mc_csr_form *form, cons
     const int64_t nonzeros = a->row_ptr[end] - a->row_ptr[first];
     CHECK(nonzeros <= most && item[1] >> 8 == nonzeros && item[2] == a->row_ptr[first],
           "row %d: %d nonzeros from %d on", (int)first, item[1] >> 8, item[2]);
-    CHECK(end == a->rows || end == first + 32 || a->row_ptr[end + 1] - a->row_ptr[first] > most,
+    CHECK(end == a->rows || end == first + 32 || end % CSR_DEAL_ROWS == 0 ||
+              a->row_ptr[end + 1] - a->row_ptr[first] > most,
           "rows %d to %d: the next one would fit", (int)first, (int)end);
     return end;
 }
@@ -79,6 +80,8 @@ static void check_items(session *s, const mc_vsparse *a, const mc_csr_form *form
         }
         const int64_t end = form->segmented ? check_segments(a, form, item) : item[1];
         CHECK(form->segmented || end - item[0] <= form->groups, "rows %d to %d", item[0], (int)end);
+        CHECK(end == item[0] || item[0] / CSR_DEAL_ROWS == (end - 1) / CSR_DEAL_ROWS,
+              "rows %d to %d are of two blocks", item[0], (int)end);
         for (int64_t row = item[0]; row < end; row++) taken[row]++;
     }
     for (int64_t row = 0; count > 0 && row < a->rows; row++)

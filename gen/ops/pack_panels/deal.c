@@ -1,14 +1,5 @@
 #include "ops/pack_panels/pack_panels.h"
-
-/* What items are written of: a panel, of one lane or in turn of all, and how many of its items a lane goes
-   on by. */
-typedef struct dealt_panel {
-    mc_reg number, begin, strides; /* its first stride, and how many */
-    mc_reg pieces, parts;
-    mc_reg item; /* its first one */
-    mc_reg leaf, step;
-    mc_reg shares; /* what all of its items have in common */
-} dealt_panel;
+#include "parts/panels_deal.h"
 
 typedef struct deal_emitter {
     mc_builder *b;
@@ -70,55 +61,8 @@ static void find_items(deal_emitter *e) {
 
 /* -- Items -------------------------------------------------------------------------------------------- */
 
-/* Bit PANEL_SHARES_SHIFT of an item that is shared by none: whether its thread block begins with one that
-   is. */
 static mc_reg shares_beside(deal_emitter *e, mc_reg item) {
-    mc_builder *b = e->b;
-    mc_reg block = sub_s32(b, "block_first", item, rem_u32(b, "in_block", item, e->panel.warps));
-    mc_reg is_mixed = setp_lt(b, "is_mixed", block, e->shared_end);
-    return selp_b32(b, "mixed", I((int64_t)1 << PANEL_SHARES_SHIFT), I(0), is_mixed);
-}
-
-/* floor(STRIDES LEAF / LEAVES), of which the product may be too long. */
-static mc_reg cut(mc_builder *b, const char *prefix, const dealt_panel *p, mc_reg leaf, mc_reg leaves) {
-    b->prefix = prefix;
-    mc_reg rest = mul_s32(b, "rest_leaf", rem_u32(b, "rest", p->strides, leaves), leaf);
-    mc_reg whole = mul_s32(b, "whole_leaf", div_u32(b, "whole", p->strides, leaves), leaf);
-    mc_reg place = add_s32(b, "place", whole, div_u32(b, "part", rest, leaves));
-    place = add_s32(b, "stride", place, p->begin);
-    b->prefix = NULL;
-    return place;
-}
-
-static mc_reg sharing_of(mc_builder *b, const dealt_panel *p) {
-    mc_reg part = rem_u32(b, "part", p->leaf, p->parts), piece = div_u32(b, "piece", p->leaf, p->parts);
-    mc_reg parts = shl_b32(b, "parts_there", sub_s32(b, "parts_less", p->parts, I(1)), I(PANEL_PARTS_SHIFT));
-    mc_reg pieces =
-        shl_b32(b, "pieces_there", sub_s32(b, "pieces_less", p->pieces, I(1)), I(PANEL_PIECES_SHIFT));
-    mc_reg where = or_b32(b, "which", part, shl_b32(b, "piece_there", piece, I(PANEL_PIECE_SHIFT)));
-    mc_reg of = or_b32(b, "of", parts, pieces);
-    return or_b32(b, "sharing", or_b32(b, "which_of", where, of), p->shares);
-}
-
-static void write_items(deal_emitter *e, const char *prefix, const dealt_panel *p) {
-    mc_builder *b = e->b;
-    const made_name first = name_with(prefix, "first_"), last = name_with(prefix, "last_");
-    b->prefix = prefix;
-    mc_label loop = label(b, "LEAVES"), end = label(b, "LEAVES_END");
-    mc_reg leaves = mul_s32(b, "leaves", p->pieces, p->parts), more = pred(b, "more");
-    EMIT_IF(b, setp_ge(b, "has_none", p->leaf, leaves), bra, TO(end));
-    set_label(b, loop);
-    mc_reg next = add_s32(b, "next_leaf", p->leaf, I(1));
-    mc_reg begins = cut(b, first.text, p, p->leaf, leaves), ends = cut(b, last.text, p, next, leaves);
-    b->prefix = prefix;
-    const mc_reg words[PANEL_ITEM_WORDS] = {p->number, begins, ends, sharing_of(b, p)};
-    mc_reg item = add_s32(b, "its_item", p->item, p->leaf);
-    EMIT(b, stg_v4, AT(panels_at(b, "item_at", e->items, item, PANEL_ITEM_WORDS * WORD), 0), V4(words));
-    EMIT(b, add_s32, p->leaf, p->leaf, p->step);
-    EMIT(b, setp_lt, more, p->leaf, leaves);
-    EMIT_IF(b, more, bra, TO(loop));
-    set_label(b, end);
-    b->prefix = NULL;
+    return panels_emit_shares(e->b, item, e->panel.warps, e->shared_end);
 }
 
 /* A panel of one thread block: the lane writes its few items. */
@@ -140,7 +84,7 @@ static void deal_short(deal_emitter *e) {
                            .step = mov_b32(b, "leaf_step", I(1)),
                            .shares =
                                selp_b32(b, "shares", I((int64_t)1 << PANEL_SHARES_SHIFT), mixed, is_shared)};
-    write_items(e, "short_", &p);
+    panels_emit_items(b, e->items, "short_", &p);
     set_label(b, skip);
 }
 
@@ -168,7 +112,7 @@ static void deal_long(deal_emitter *e) {
                            .leaf = carried(b, "long_leaf", l->warp.lane),
                            .step = mov_b32(b, "long_step", I(MC_WARP)),
                            .shares = mov_b32(b, "long_shares", I((int64_t)1 << PANEL_SHARES_SHIFT))};
-    write_items(e, "long_", &p);
+    panels_emit_items(b, e->items, "long_", &p);
     EMIT(b, bar_warp_sync, ALL_LANES);
     EMIT(b, and_b32, left, left, less);
     EMIT(b, bra_uni, TO(loop));

@@ -1,7 +1,6 @@
 #include "ops/pack_panels/pack_panels.h"
+#include "parts/panels_deal.h"
 #include "parts/segment.h"
-
-enum { ROOT_BITS = PANEL_PIECE_BITS }; /* of a number of pieces, less 1 */
 
 grid_warp panels_find_warp(mc_builder *b, const char *count, mc_label end) {
     const thread_place thread = load_thread_place(b, PANELS_THREADS);
@@ -58,42 +57,12 @@ static void measure(const pack_panels_plan *plan, mc_builder *b, lane_panel *p) 
 
 /* -- Who takes it ------------------------------------------------------------------------------------- */
 
-/* The least number whose square is at least that of the strides, or the most pieces that there may be: one
-   more than the greatest whose square is less. */
-static mc_reg root_of(mc_builder *b, mc_reg strides) {
-    mc_reg below = carried(b, "root_below", I(0));
-    for (int bit = ROOT_BITS - 1; bit >= 0; bit--) {
-        mc_reg tried = add_s32(b, name_nth("tried", bit).text, below, I(1 << bit));
-        mc_reg square = mul_s32(b, name_nth("square", bit).text, tried, tried);
-        mc_reg is_below = setp_lt(b, name_nth("is_below", bit).text, square, strides);
-        EMIT(b, selp_b32, below, tried, below, is_below);
-    }
-    return add_s32(b, "root", below, I(1));
-}
-
-/* As panels_share of the host's packer has it. */
 static void find_sharing(mc_builder *b, lane_panel *p) {
-    enum { MOST_DOUBLED = PANEL_CLASSES - 2 };
-    mc_reg share = load_shape(b, "share", true);
-    p->warps = load_shape(b, "warps", true);
-    mc_reg each = mul_s32(b, "each", p->warps, share);
-    mc_reg is_long = setp_gt(b, "is_long", p->strides, each);
-    mc_reg up = add_s32(b, "strides_up", p->strides, sub_s32(b, "each_less", each, I(1)));
-    mc_reg wanted = div_u32(b, "wanted", up, each);
-    mc_reg pieces = min_s32(b, "pieces_or_less", wanted, root_of(b, p->strides));
-    p->pieces = selp_b32(b, "pieces", pieces, I(1), is_long);
-    p->parts = carried(b, "parts", I(1));
-    mc_reg taken = carried(b, "taken", share);
-    for (int i = 0; i < MOST_DOUBLED; i++) {
-        mc_reg is_more = setp_lt(b, name_nth("is_more", i).text, taken, p->strides);
-        EMIT_IF(b, is_more, add_s32, p->parts, p->parts, p->parts);
-        EMIT_IF(b, is_more, add_s32, taken, taken, taken);
-    }
-    EMIT(b, min_s32, p->parts, p->parts, p->warps);
-    p->items = mul_s32(b, "items_of_panel", p->pieces, p->parts);
-    p->in_class[0] = is_long;
+    const dealt_sharing sharing = panels_emit_sharing(b, p->strides);
+    p->warps = sharing.warps, p->pieces = sharing.pieces, p->parts = sharing.parts, p->items = sharing.items;
+    p->in_class[0] = sharing.is_long;
     for (int i = 1; i < PANEL_CLASSES; i++) {
-        mc_reg one = selp_b32(b, name_nth("one_piece", i).text, I(0), p->parts, is_long);
+        mc_reg one = selp_b32(b, name_nth("one_piece", i).text, I(0), p->parts, sharing.is_long);
         one = selp_b32(b, name_nth("parts_there", i).text, one, I(0), p->is_there);
         p->in_class[i] =
             setp_eq(b, name_nth("in_class", i).text, one, I((int64_t)1 << (PANEL_CLASSES - 1 - i)));

@@ -1,0 +1,158 @@
+/* The family `pack_csr`: schema, names, what launching takes, its one solver. */
+#include "ops/pack_csr/pack_csr.h"
+#include <stdio.h>
+#include <string.h>
+#include "parts/panels.h"
+
+static const mc_field fields[] = {
+    {"op", WORDS("pack_csr"), .doc = "The kernel family."},
+    ARCH_FIELD,
+    {"step", WORDS("count", "deal", "copy"),
+     .doc = "count: items of each class, of each 256 rows. deal: the items, behind sums of these numbers, "
+            "which step sums of the family pack_panels makes. copy: words from one array to another."},
+    {"segmented", SWITCH,
+     .doc = "Items are of kernels with this field, of steps count and deal: short rows are joined by their "
+            "nonzeros, not by their number."},
+};
+SCHEMA_FITS(fields, F_SEGMENTED);
+
+static const mc_hint hints[] = {
+    {" warps share groups ",
+     "how rows are shared is told to steps count and deal by parameters of the launch"},
+    {0},
+};
+
+static void make_plan(const int64_t *point, void *data, mc_complaints *complaints) {
+    pack_csr_plan *plan = data;
+    (void)complaints;
+    *plan = (pack_csr_plan){.step = (csr_step)point[F_STEP], .segmented = point[F_SEGMENTED] != 0};
+}
+
+/* -- Contract ----------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    unsigned words; /* of which its address must be a multiple */
+    const char *doc;
+} arrays[] = {
+    {"offsets", 1, "s32[rows + 1], the first nonzero of each row"},
+    {"counts", 1, "s32[6][blocks], which count writes: items of each class"},
+    {"sums", 1, "s32[6 * blocks + 1], of the counts before each"},
+    {"totals", 1, "s32[7], the sums before each class, and of all"},
+    {"items", PANEL_ITEM_WORDS, "s32[items][4], which deal writes: what each warp of a kernel does"},
+    {"source", 1, "b32[count]"},
+    {"target", 1, "b32[count], which copy writes"},
+};
+
+static const struct {
+    const char *name, *doc;
+} shapes[] = {
+    {"rows", "rows"},
+    {"blocks", "rows / 256, rounded up"},
+    {"most", "nonzeros of a row that is not long, and of joined ones"},
+    {"joined", "rows of an item, at most: 1 to 32"},
+    {"warps", "warps of a kernel's thread block"},
+    {"share", "strides of 32 nonzeros that a warp takes of a long row, before others share it; at most 2^26"},
+    {"count", "words"},
+};
+
+enum { MOST_ARRAYS = 5, MOST_SHAPES = 7 };
+
+static const struct {
+    const char *arrays[MOST_ARRAYS], *shapes[MOST_SHAPES]; /* the last one is NULL */
+    const char *grid;
+    unsigned per_block;
+} launches[CSR_STEPS] = {
+    [CSR_COUNT] = {{"offsets", "counts"},
+                   {"rows", "blocks", "most", "joined", "warps", "share"},
+                   "blocks",
+                   PACK_CSR_WARPS},
+    [CSR_DEAL] = {{"offsets", "sums", "totals", "items"},
+                  {"rows", "blocks", "most", "joined", "warps", "share"},
+                  "blocks",
+                  PACK_CSR_WARPS},
+    [CSR_COPY] = {{"source", "target"}, {"count"}, "count", PACK_CSR_THREADS},
+};
+
+static void add_array_of(mc_contract *c, const char *name) {
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        if (strcmp(arrays[i].name, name) == 0)
+            add_param(c, (mc_param){name, "u64", MC_PARAM_ARRAY, arrays[i].words * WORD, arrays[i].doc});
+}
+
+static void add_shape_of(mc_contract *c, const char *name) {
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (strcmp(shapes[i].name, name) == 0) add_shape(c, name, MC_OPEN, shapes[i].doc);
+}
+
+static void contract(const void *data, mc_contract *c) {
+    const pack_csr_plan *plan = data;
+    for (const char *const *name = launches[plan->step].arrays; *name != NULL; name++) add_array_of(c, *name);
+    for (const char *const *name = launches[plan->step].shapes; *name != NULL; name++) add_shape_of(c, *name);
+    c->grid[0] = (mc_grid_axis){launches[plan->step].grid, launches[plan->step].per_block};
+    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
+    c->block[0] = PACK_CSR_THREADS, c->block[1] = c->block[2] = 1;
+}
+
+static void facts_of(const void *data, mc_facts *facts) {
+    (void)data;
+    add_fact(facts, "threads", PACK_CSR_THREADS, "a thread block");
+}
+
+/* -- Steps -------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    void (*emit)(const pack_csr_plan *plan, mc_builder *b);
+    const char *computes, *how;
+} steps[CSR_STEPS] = {
+    [CSR_COUNT] = {"count", csr_emit_blocks, "counts = items of each class of 256 rows.",
+                   "A warp walks through 256 rows, an item at a time."},
+    [CSR_DEAL] = {"deal", csr_emit_blocks, "items = who takes which rows.",
+                  "A warp walks through 256 rows, and writes an item at a time."},
+    [CSR_COPY] = {"copy", csr_emit_copy, "target = source.", "A thread has a word."},
+};
+
+static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
+    const pack_csr_plan *plan = data;
+    snprintf(name, MC_MAX_ENTRY, "pack_csr_%s%s", steps[plan->step].name,
+             plan->segmented ? "_segmented" : "");
+}
+
+static const char *computes(const void *data) {
+    const pack_csr_plan *plan = data;
+    return steps[plan->step].computes;
+}
+
+static const char *how(const void *data) {
+    const pack_csr_plan *plan = data;
+    return steps[plan->step].how;
+}
+
+static void emit(const void *data, mc_builder *b) {
+    const pack_csr_plan *plan = data;
+    steps[plan->step].emit(plan, b);
+}
+
+static const mc_solver all_steps = {.name = "steps",
+                                    .plan = make_plan,
+                                    .contract = contract,
+                                    .facts = facts_of,
+                                    .emit = emit,
+                                    .entry_name = entry_name,
+                                    .computes = computes,
+                                    .how = how};
+
+static const mc_solver *solver(const int64_t *point) {
+    (void)point;
+    return &all_steps;
+}
+
+const mc_family mc_family_pack_csr = {.name = "pack_csr",
+                                      .summary = "rows on the device are dealt out as items of csr",
+                                      .computes = "The list of items of the format csr.",
+                                      .fields = fields,
+                                      .field_count = sizeof fields / sizeof *fields,
+                                      .solver = solver,
+                                      .chooser = F_STEP,
+                                      .hints = hints};
