@@ -22,6 +22,10 @@
  *                                           as row 0, 1 for each vector
  *              lhs[strides * V * 32]        of floats: windowed_float_place, of 32 bits windowed_word_place
  *
+ * Where thread blocks of a cluster share the windows instead (`parts` of them, with split = 1), part p has
+ * windows floor(W p / parts) to floor(W (p + 1) / parts) - 1 of all W, and a ring of its own. row_ptr has
+ * parts in place of split. What is said of windows and rows of B then counts from the part's first window on.
+ *
  * Each warp counts on the barriers by itself. So each part is a sequence of its own, and may have no strides
  * at all. Windows are waited for and left in order, and a warp leaves only those that it has waited for. So a
  * stage's barrier counts every warp once, and a part's first stride leaves none. A window gets into the ring

@@ -35,7 +35,8 @@ mc_address device_packed_at(const device_packed *packed, const char *name);
    their number, the others none. */
 mc_status device_number_slots(device_work *work, mc_address address, int64_t count, int64_t slots,
                               mc_diag *diag);
-/* Of PATTERN for KERNEL, whose format is windowed-bcrs, and whose lhs is TYPE. All work is put on STREAM and
+/* Of PATTERN for KERNEL, whose format is windowed-bcrs, and whose lhs is TYPE. MC_CANNOT for one whose thread
+   blocks share windows (`parts`): it is packed on the host. All work is put on STREAM and
    waited for where sizes depend on it. Between context_enter and context_leave. */
 mc_status device_pack_windowed(mc_context *context, const device_pattern *pattern, mc_type type,
                                const mc_kernel *kernel, void *stream, device_packed *packed, mc_diag *diag);

@@ -210,6 +210,8 @@ mc_status device_pack_windowed(mc_context *context, const device_pattern *patter
     mc_status status = work_begin(&p.on, context, stream, diag);
     if (status != MC_OK) return status;
     status = windowed_form_of(kernel, &p.outline, &p.form, diag);
+    if (status == MC_OK && p.form.ring.parts > 1)
+        status = mc_fail(diag, MC_CANNOT, "parts of windows are packed on the host");
     if (status == MC_OK) status = pack(&p);
     status = work_end(&p.on, status, diag);
     free_host(&p);

@@ -194,10 +194,15 @@ typedef struct mc_ring {
     mc_coding coding;   /* of integers mc_digits */
     bool zeros;   /* padding names a row of zeros behind the last stage, as that of floats does anyway */
     int together; /* row blocks that stay neighbours in row_order; 0: 1 */
+    int parts;    /* of all windows of B, 2, 4 or 8, each for a thread block of its own, which has a ring of
+                     its own; with split = 1. 0: 1 */
 } mc_ring;
 /*   row_order  s32[row_blocks]              the row block at each place
      row_ptr    s32[split * row_blocks + 1]  in strides: part p of place q begins at [p * row_blocks + q]
-                                             and ends where the next one begins
+                                             and ends where the next one begins. With parts above 1 there are
+                                             so many in place of split: part p has the vectors in windows
+                                             floor(W p / parts) to floor(W (p + 1) / parts) - 1 of all W, and
+                                             control and places count from its first window on
      control    s32[strides]                 256 * windows to leave + windows to wait for, before the stride
      places     s32[strides * 16]            where slots w (low half) and 16 + w lie in the ring, in 16 bytes
      values     s8 [strides * 32 * rows]     for each stride [rows][32] (windowed_value_offset), rows as

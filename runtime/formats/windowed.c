@@ -47,9 +47,10 @@ typedef struct part_packer {
     const mc_ring *ring;
     const value_code *code;
     stride_list *out;
-    int64_t first;        /* the row block's first vector */
+    int64_t first;        /* the row block's first vector, or the first one of this part */
+    int64_t first_window; /* of the part's windows: its row 0 is the ring's */
     int64_t span;         /* windows that a stride may span */
-    int64_t left, waited; /* windows, so far */
+    int64_t left, waited; /* windows, so far, and those before the part's */
 } part_packer;
 
 static int64_t column(const part_packer *p, int64_t v) { return p->a->col_idx[p->first + v]; }
@@ -58,6 +59,7 @@ static int64_t column(const part_packer *p, int64_t v) { return p->a->col_idx[p-
    its group leaves free. Of floats it gets the row of zeros behind the last stage. */
 static void place_group(const part_packer *p, const int64_t *slots, int places[WINDOWED_GROUP]) {
     int64_t ring_rows = (int64_t)p->ring->stages * p->ring->window;
+    int64_t before = p->first_window * p->ring->window;
     unsigned used = 0;
     for (int i = 0; i < WINDOWED_GROUP; i++)
         if (slots[i] >= 0) used |= 1u << column(p, slots[i]) % WINDOWED_GROUP;
@@ -73,7 +75,7 @@ static void place_group(const part_packer *p, const int64_t *slots, int places[W
             used |= 1u << spare;
             row = p->left * p->ring->window + spare;
         }
-        places[i] = windowed_place((int)(row % ring_rows), p->ring->tile_n);
+        places[i] = windowed_place((int)((row - before) % ring_rows), p->ring->tile_n);
     }
 }
 
@@ -177,9 +179,47 @@ typedef struct packer {
     stride_list parts[MAX_SPLIT];
 } packer;
 
+/* Parts of windows; lists of strides, of which a row block has one in each. */
+static int window_parts(const mc_ring *ring) { return ring->parts > 1 ? ring->parts : 1; }
+static int list_count(const mc_ring *ring) { return ring->split * window_parts(ring); }
+
+/* Packs the vectors from FIRST to LAST - 1, those of a row block in part PART of the windows. */
+static bool pack_window_part(packer *p, int part, int64_t first, int64_t last) {
+    const mc_ring *ring = p->ring;
+    const int64_t first_window = windowed_part_first(ring, p->a->cols, part);
+    const int64_t rows = windowed_part_rows(ring, p->a->cols, part);
+    part_packer to = {.a = p->a,
+                      .ring = ring,
+                      .code = &p->code,
+                      .out = &p->parts[part],
+                      .first = first,
+                      .first_window = first_window,
+                      .span = windowed_span(ring, rows),
+                      .left = first_window,
+                      .waited = first_window};
+    if (!windowed_choose(ring, rows, p->a->col_idx + first, last - first, &p->choice)) return false;
+    for (int64_t s = 0; s < p->choice.count; s++)
+        if (!put_stride(&to, &p->choice.items[s])) return false;
+    return true;
+}
+
+static bool pack_window_parts(packer *p, int64_t block) {
+    const mc_vsparse *a = p->a;
+    int64_t first = a->row_ptr[block];
+    for (int part = 0; part < p->ring->parts; part++) {
+        const int64_t end = windowed_part_first(p->ring, a->cols, part + 1) * p->ring->window;
+        int64_t last = first;
+        while (last < a->row_ptr[block + 1] && a->col_idx[last] < end) last++;
+        if (!pack_window_part(p, part, first, last)) return false;
+        first = last;
+    }
+    return true;
+}
+
 static bool pack_row_block(packer *p, int64_t block) {
     const mc_vsparse *a = p->a;
     int64_t first = a->row_ptr[block], count = a->row_ptr[block + 1] - first;
+    if (window_parts(p->ring) > 1) return pack_window_parts(p, block);
     if (!windowed_choose(p->ring, a->cols, a->col_idx + first, count, &p->choice)) return false;
     for (int part = 0; part < p->ring->split; part++) {
         part_packer to = {.a = a,
@@ -202,7 +242,10 @@ static bool is_ring(const mc_ring *ring) {
     bool tile = ring->tile_n == 32 || ring->tile_n == 64 || ring->tile_n == 128;
     bool stages = ring->stages >= 2 && ring->stages <= WINDOWED_WAIT_MASK;
     bool split = ring->split == 1 || ring->split == 2 || ring->split == 4 || ring->split == MAX_SPLIT;
-    if (!tile || !stages || !split || ring->window < WINDOWED_GROUP || ring->window % WINDOWED_GROUP)
+    bool parts = ring->parts >= 0 && ring->parts <= MAX_SPLIT && (ring->parts & (ring->parts - 1)) == 0 &&
+                 (ring->parts <= 1 || ring->split == 1);
+    if (!tile || !stages || !split || !parts || ring->window < WINDOWED_GROUP ||
+        ring->window % WINDOWED_GROUP)
         return false;
     return ring->window <= UINT16_MAX * WINDOWED_UNIT / ring->tile_n / ring->stages;
 }
@@ -210,7 +253,7 @@ static bool is_ring(const mc_ring *ring) {
 mc_status windowed_check_ring(const mc_ring *ring, mc_diag *diag) {
     if (is_ring(ring)) return MC_OK;
     return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes, read in %d parts",
-                   ring->stages, ring->window, ring->tile_n, ring->split);
+                   ring->stages, ring->window, ring->tile_n, list_count(ring));
 }
 
 /* Of values. */
@@ -226,9 +269,9 @@ static mc_status check(const mc_vsparse *a, const mc_ring *ring, value_code *cod
                        MC_MAX_VEC, a->vec);
     status = windowed_check_ring(ring, diag);
     if (status != MC_OK) return status;
-    if (a->row_blocks < INT32_MAX / ring->split) return MC_OK;
+    if (a->row_blocks < INT32_MAX / list_count(ring)) return MC_OK;
     return mc_fail(diag, MC_CANNOT, "%lld row blocks in %d parts: the kernel counts them in 31 bits",
-                   (long long)a->row_blocks, ring->split);
+                   (long long)a->row_blocks, list_count(ring));
 }
 
 mc_status windowed_check_count(int64_t strides, mc_diag *diag) {
@@ -238,7 +281,7 @@ mc_status windowed_check_count(int64_t strides, mc_diag *diag) {
 
 static int64_t count_strides(const packer *p) {
     int64_t count = 0;
-    for (int part = 0; part < p->ring->split; part++) count += p->parts[part].count;
+    for (int part = 0; part < list_count(p->ring); part++) count += p->parts[part].count;
     return count;
 }
 
@@ -249,7 +292,7 @@ static mc_status pack_rows(packer *p, const int32_t *order, int32_t *row_ptr, mc
         if (!pack_row_block(p, order[place])) return mcrt_no_memory(diag, count_strides(p), "strides");
         mc_status status = windowed_check_count(count_strides(p), diag);
         if (status != MC_OK) return status;
-        for (int part = 0; part < p->ring->split; part++)
+        for (int part = 0; part < list_count(p->ring); part++)
             row_ptr[part * row_blocks + place + 1] = (int32_t)p->parts[part].count;
     }
     return MC_OK;
@@ -266,7 +309,7 @@ static mc_status join_parts(const packer *p, int32_t *row_ptr, mc_packed *packed
     int32_t *control = mc_packed_find(packed, "control")->data,
             *places = mc_packed_find(packed, "places")->data;
     int8_t *values = mc_packed_find(packed, "values")->data;
-    for (int64_t part = 0, s = 0; part < p->ring->split; part++) {
+    for (int64_t part = 0, s = 0; part < list_count(p->ring); part++) {
         const stride_list *list = &p->parts[part];
         for (int64_t place = 0; place < row_blocks; place++)
             row_ptr[part * row_blocks + place + 1] += (int32_t)s;
@@ -286,7 +329,7 @@ static mc_status pack_all(packer *p, mc_packed *packed, mc_diag *diag) {
     if (status == MC_OK) status = code_check(&p->code, a, diag);
     if (status == MC_OK) status = packed_add(packed, "row_order", MC_S32, a->row_blocks, diag);
     if (status == MC_OK)
-        status = packed_add(packed, "row_ptr", MC_S32, ring->split * a->row_blocks + 1, diag);
+        status = packed_add(packed, "row_ptr", MC_S32, list_count(ring) * a->row_blocks + 1, diag);
     if (status != MC_OK) return status;
     int32_t *order = mc_packed_find(packed, "row_order")->data,
             *row_ptr = mc_packed_find(packed, "row_ptr")->data;
@@ -334,7 +377,7 @@ mc_status windowed_outline(const value_code *code, int vec, int64_t strides, pac
 }
 
 static void name_vectors(const packer *p, int32_t *vectors) {
-    for (int part = 0; part < p->ring->split; part++)
+    for (int part = 0; part < list_count(p->ring); part++)
         for (int64_t i = 0; i < p->parts[part].count; i++, vectors += WINDOWED_SLOTS)
             memcpy(vectors, p->parts[part].items[i].vectors, sizeof p->parts[part].items[i].vectors);
 }
@@ -394,6 +437,7 @@ static mc_status ring_of(const mc_kernel *kernel, mc_ring *ring, mc_diag *diag) 
                       .tile_n = (int)mc_type_size(rhs, mc_kernel_field(kernel, "tile_n")),
                       .split = (int)mc_kernel_field(kernel, "split"),
                       .together = (int)mc_kernel_field(kernel, "together"),
+                      .parts = (int)mc_kernel_field(kernel, "parts"),
                       .coding = code_of_kernel(kernel),
                       .zeros = mc_type_is_real(rhs)};
     return MC_OK;
@@ -432,7 +476,7 @@ const packed_format format_windowed = {.name = "windowed-bcrs",
                                        .floats = true,
                                        .type = "lhs",
                                        .cols = "k",
-                                       .form = "lhs vec rhs tile_n window stages split together digits",
+                                       .form = "lhs vec rhs tile_n window stages split together parts digits",
                                        .pack = pack,
                                        .pack_values = pack_values,
                                        .slots = slots_of};

@@ -30,6 +30,17 @@ int64_t windowed_span(const mc_ring *ring, int64_t cols) {
     return ring->stages > 2 ? ring->stages - 1 : 1;
 }
 
+int64_t windowed_part_first(const mc_ring *ring, int64_t cols, int part) {
+    int64_t windows = (cols + ring->window - 1) / ring->window;
+    return ring->parts > 1 ? windows * part / ring->parts : 0;
+}
+
+int64_t windowed_part_rows(const mc_ring *ring, int64_t cols, int part) {
+    int64_t first = windowed_part_first(ring, cols, part) * ring->window,
+            end = windowed_part_first(ring, cols, part + 1) * ring->window;
+    return (end < cols ? end : cols) - first;
+}
+
 /* With spare slots it is given up beyond ceil(vectors / 32). Without, a stride is not full in two cases:
      - The pool lacked vectors because of windows. All of the pool is taken then, so that the next such stride
        begins at least `span` windows further on.

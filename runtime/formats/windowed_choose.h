@@ -23,6 +23,11 @@ typedef struct stride_choice {
 /* MC_USAGE where there is no such ring. */
 mc_status windowed_check_ring(const mc_ring *ring, mc_diag *diag);
 
+/* Of part PART, from 0 on, of ring->parts: its first window, or for PART = parts the number of all of them,
+   and how many of B's COLS rows it has. */
+int64_t windowed_part_first(const mc_ring *ring, int64_t cols, int part);
+int64_t windowed_part_rows(const mc_ring *ring, int64_t cols, int part);
+
 /* Windows that a stride may span: one stage stays free for the next copy, unless all of B is in the ring. */
 int64_t windowed_span(const mc_ring *ring, int64_t cols);
 
@@ -30,8 +35,8 @@ int64_t windowed_span(const mc_ring *ring, int64_t cols);
 int64_t windowed_most_strides(const mc_ring *ring, int64_t cols, int64_t vectors);
 
 /* Replaces CHOICE's strides with those of a row block that has vectors at the ascending COLUMNS of a matrix
-   with COLS. The vectors of a stride lie in windowed_span windows, from the window on of the oldest vector
-   that no stride before it has. False: no memory. */
+   with COLS, or of a part of it with so many. The vectors of a stride lie in windowed_span windows, from the
+   window on of the oldest vector that no stride before it has. False: no memory. */
 bool windowed_choose(const mc_ring *ring, int64_t cols, const int32_t *columns, int64_t count,
                      stride_choice *choice);
 

@@ -26,7 +26,7 @@ typedef struct mc_gather_order {
 MC_API mc_status mc_reference_spmm_ordered(const mc_vsparse *a, const mc_dense *b,
                                            const mc_gather_order *order, mc_dense *c, mc_diag *diag);
 /* The same in the order of the ring kernel, whose columns of C depend on where they lie in a tile. HALVES as
-   above. */
+   above. MC_CANNOT where RING has parts. */
 MC_API mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_dense *b, const mc_ring *ring,
                                                 bool halves, mc_dense *c, mc_diag *diag);
 /* The same in the order of the gather kernel with panels; A has vec = 1. A row of B that is infinite or a NaN

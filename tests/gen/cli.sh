@@ -248,6 +248,21 @@ expect 2 'is less than m = 512' "$mcgen" --set c_major=column --set m=512 --set 
 expect 2 'warps: vec = 16 leaves 8 warps no registers for 128 columns: at most 7' "$mcgen" --arch sm_90 --set vec=16 --set lhs=s16 --set tile_n=128 --set warps=8 "${spec%.lua}_tiled.lua"
 expect 2 'tile_n: vec = 16 leaves no registers for 256 columns: 128' "$mcgen" --arch sm_90 --set vec=16 --set rhs=s4 --set tile_n=256 --set warps=4 "${spec%.lua}_tiled.lua"
 
+# -- Thread blocks that share windows of k -----------------------------------------------------------------------------
+parts() { "$mcgen" --arch sm_90 --set parts=4 --set split=1 --set resident=off --set together=1 --set tile_n=64 --set warps=8 "$@" "${spec%.lua}_tiled.lua"; }
+expect 0 'clusters of (1, 1, 4) thread blocks' parts --describe
+expect 0 'parts * m / 8 + 1' parts --describe
+expect 2 'parts: wants c_major = "row"' parts --set c_major=column
+expect 2 'parts: wants split = 1, not 2' parts --set split=2
+expect 2 'parts: wants resident = off' parts --set resident=on
+expect 2 'together: wants c_major = "column"' parts --set together=4
+expect 2 'parts: wants staging = "tma", not "async"' parts --set staging=async
+expect 2 'parts: each of 4 thread blocks finishes a row block of 2: want more warps' parts --set warps=2
+expect 2 'parts: wants integers' parts --set lhs=f16 --set rhs=f16
+expect 2 'parts: sm_80 has no thread block clusters' parts --arch sm_80 --set staging=async --set overlap=off
+expect 2 'parts: staging = "direct" has no windows to share out: leave it out' "$mcgen" --set parts=4 "$spec"
+expect 2 'the ring and the sums take' parts --set tile_n=128 --set window=256 --set stages=12
+
 for mode in balanced offset; do
     expect 0 "" digits --describe --json --set stacking=off "$mode"
     apart=$(stride_mma)

@@ -93,6 +93,7 @@ typedef struct decoder {
     const uint8_t *values;
     int64_t strides;
     int row_at[1 << 16];      /* place -> row of the ring, -1: none */
+    int64_t first, end;       /* windows of the part at hand: all, or those of a part of them */
     int64_t left, waited;     /* windows, in the part at hand */
     int64_t groups, accesses; /* of 8 slots; the turns in which their banks can be read */
     int bad;
@@ -111,6 +112,9 @@ static int place_of(int row, int tile_n) {
     return (address ^ (address >> 3 & (tile_n - 1) & ~15)) / 16;
 }
 
+/* Sequences of strides that a row block has: parts of its strides, or parts of all windows. */
+static int sequences(const mc_ring *ring) { return ring->parts > 1 ? ring->parts : ring->split; }
+
 static bool decoder_open(decoder *d, const mc_vsparse *a, const mc_ring *ring, const mc_packed *packed) {
     *d = (decoder){.a = a,
                    .ring = ring,
@@ -119,9 +123,9 @@ static bool decoder_open(decoder *d, const mc_vsparse *a, const mc_ring *ring, c
                                                          : 1};
     d->stride_values = (d->digits * a->vec + (ring->coding == MC_DIGITS_OFFSET)) * SLOTS;
     d->row_order = array(packed, "row_order", MC_S32, a->row_blocks);
-    d->row_ptr = array(packed, "row_ptr", MC_S32, ring->split * a->row_blocks + 1);
+    d->row_ptr = array(packed, "row_ptr", MC_S32, sequences(ring) * a->row_blocks + 1);
     if (!d->row_order || !d->row_ptr) return false;
-    d->strides = d->row_ptr[ring->split * a->row_blocks];
+    d->strides = d->row_ptr[sequences(ring) * a->row_blocks];
     d->control = array(packed, "control", MC_S32, d->strides);
     d->places = array(packed, "places", MC_S32, d->strides * WORDS);
     d->values = array(packed, "values", MC_S8, d->strides * d->stride_values);
@@ -130,10 +134,10 @@ static bool decoder_open(decoder *d, const mc_vsparse *a, const mc_ring *ring, c
     return d->control && d->places && d->values;
 }
 
-/* The first window that a stride must not read: one stage is for the next copy, unless all of B is in the ring. */
+/* The first window that a stride must not read: one stage is for the next copy, unless all of the part is in the ring. */
 static int64_t windows_end(const decoder *d) {
-    int64_t windows = (d->a->cols + d->ring->window - 1) / d->ring->window, stages = d->ring->stages;
-    if (windows <= stages) return windows;
+    int64_t stages = d->ring->stages;
+    if (d->end - d->first <= stages) return d->end;
     return d->left + (stages > 2 ? stages - 1 : 1);
 }
 
@@ -149,9 +153,10 @@ static int64_t slot_row(const decoder *d, int64_t stride, int slot) {
     int ring_row = d->row_at[slot_place(d, stride, slot)];
     int window = d->ring->window, ring_rows = window * d->ring->stages;
     if (ring_row < 0) return -1;
-    int64_t first = d->left * window, row = first / ring_rows * ring_rows + ring_row;
+    int64_t before = d->first * window, first = d->left * window - before,
+            row = first / ring_rows * ring_rows + ring_row;
     if (row < first) row += ring_rows;
-    return row < d->waited * window ? row : -1;
+    return before + row < d->waited * window ? before + row : -1;
 }
 
 /* Bytes as windowed.h puts them: lane 4 row + t has 4 bytes of slots 0-15 and 4 of slots 16-31; bytes 0 and 2 are slots
@@ -199,7 +204,7 @@ static void step_windows(decoder *d, int32_t control) {
     d->bad += d->left > d->waited; /* only what was waited for is left */
     d->waited += wait;
     d->bad += d->waited - d->left > d->ring->stages || d->left >= d->waited;
-    d->bad += d->waited > (d->a->cols + d->ring->window - 1) / d->ring->window;
+    d->bad += d->waited > d->end;
 }
 
 /* Of words: two units of four rows are read at once if the rows lie in different pairs of units. */
@@ -266,13 +271,17 @@ static void check_row_block(decoder *d, int64_t place, int *got, int *used) {
     int64_t cols = d->a->cols, block = d->row_order[place], strides[MAX_SPLIT];
     memset(got, 0, (size_t)(d->a->vec * cols) * sizeof *got);
     memset(used, 0, (size_t)cols * sizeof *used);
-    for (int part = 0; part < d->ring->split; part++) {
+    const int64_t windows = (cols + d->ring->window - 1) / d->ring->window;
+    const int shared = d->ring->parts > 1 ? d->ring->parts : 1;
+    for (int part = 0; part < sequences(d->ring); part++) {
         const int32_t *at = &d->row_ptr[part * d->a->row_blocks + place];
-        d->left = d->waited = 0;
+        d->first = shared > 1 ? windows * part / shared : 0;
+        d->end = shared > 1 ? windows * (part + 1) / shared : windows;
+        d->left = d->waited = d->first;
         for (int64_t s = at[0]; s < at[1]; s++) decode_stride(d, s, got, used);
         strides[part] = at[1] - at[0];
     }
-    bool padded = d->a->cols > d->ring->stages * d->ring->window; /* with whole strides */
+    bool padded = shared > 1 || d->a->cols > d->ring->stages * d->ring->window; /* with whole strides */
     d->bad +=
         !padded && (strides[0] < strides[d->ring->split - 1] || strides[0] > strides[d->ring->split - 1] + 1);
     for (int64_t v = d->a->row_ptr[block]; v < d->a->row_ptr[block + 1]; v++) {
@@ -297,7 +306,7 @@ static void check_order(decoder *d) {
         if (fresh) seen[block] = 1;
         else d->bad++;
     }
-    for (int64_t p = 0; p < d->ring->split * blocks; p++) {
+    for (int64_t p = 0; p < sequences(d->ring) * blocks; p++) {
         CHECK(d->row_ptr[p] <= d->row_ptr[p + 1], "strides of place %lld", (long long)p);
         d->bad += d->row_ptr[p] > d->row_ptr[p + 1];
     }
@@ -326,7 +335,7 @@ static cost round_trip(const shape *s, const kind *k, const mc_ring *ring, mc_di
         CHECK(d.bad == 0,
               "%s, vec %d, law %d, %d x %d at %d %%, %d windows of %d rows of %d, %d parts: %d wrong",
               mc_type_text(k->type), k->vec, (int)s->law, s->row_blocks, s->cols, s->sparsity, ring->stages,
-              ring->window, ring->tile_n, ring->split, d.bad);
+              ring->window, ring->tile_n, sequences(ring), d.bad);
         if (d.groups) spent.accesses = (double)d.accesses / (double)d.groups;
         spent.strides = (double)d.strides / s->row_blocks;
     }
@@ -346,10 +355,11 @@ static const shape shapes[] = {
     {SHAPE_ONE_FULL, 21, 1300, 0}, {SHAPE_UNIFORM, 60, 200, 90}, {SHAPE_SKEWED, 2, 2000, 0},
 };
 static const mc_ring rings[] = {
-    {64, 2, 128, 1, 0, false, 1},  {64, 2, 128, 2, 0, false, 1},  {64, 3, 64, 8, 0, false, 1},
-    {64, 12, 32, 2, 0, false, 1},  {64, 5, 32, 4, 0, false, 1},   {128, 4, 128, 1, 0, false, 1},
-    {256, 6, 128, 4, 0, false, 1}, {256, 6, 128, 1, 0, false, 1}, {256, 2, 32, 4, 0, false, 1},
-    {128, 3, 64, 1, 0, false, 1},  {128, 8, 64, 8, 0, false, 1},
+    {64, 2, 128, 1, 0, false, 1, 0},  {64, 2, 128, 2, 0, false, 1, 0},  {64, 3, 64, 8, 0, false, 1, 0},
+    {64, 12, 32, 2, 0, false, 1, 0},  {64, 5, 32, 4, 0, false, 1, 0},   {128, 4, 128, 1, 0, false, 1, 0},
+    {256, 6, 128, 4, 0, false, 1, 0}, {256, 6, 128, 1, 0, false, 1, 0}, {256, 2, 32, 4, 0, false, 1, 0},
+    {128, 3, 64, 1, 0, false, 1, 0},  {128, 8, 64, 8, 0, false, 1, 0},  {64, 2, 64, 1, 0, false, 1, 2},
+    {64, 3, 64, 1, 0, false, 1, 4},   {64, 12, 32, 1, 0, false, 1, 8},  {256, 6, 64, 1, 0, false, 1, 8},
 };
 
 static void test_round_trips(mc_diag *diag) {
@@ -374,7 +384,7 @@ static void test_together(mc_diag *diag) {
     const mc_vsparse a = {MC_U8, 1, BLOCKS, 16, BLOCKS, 13, starts, columns, values, {0}};
     for (int i = 0; i < 3; i++) {
         mc_packed packed;
-        mc_ring ring = {64, 3, 128, 1, 0, false, 1 << i};
+        mc_ring ring = {64, 3, 128, 1, 0, false, 1 << i, 0};
         expect_ok("pack", mc_windowed_pack(&a, &ring, &packed, diag), diag);
         const mc_packed_array *order = mc_packed_find(&packed, "row_order");
         CHECK(order != NULL && order->count == BLOCKS && memcmp(order->data, want[i], sizeof want[i]) == 0,
@@ -391,12 +401,12 @@ static void test_banks(mc_diag *diag) {
         cost most;
         double words; /* accesses of four slots of 32 bits */
     } cases[] = {
-        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 6, 128, 1, 0, false, 1}, {1.11, 19.8}, 1.065},
-        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 3, 64, 1, 0, false, 1}, {1.145, 19.82}, 0},
-        {{SHAPE_UNIFORM, 64, 1024, 90}, {256, 6, 32, 1, 0, false, 1}, {1.22, 3.8}, 0},
-        {{SHAPE_UNIFORM, 64, 512, 70}, {256, 3, 128, 1, 0, false, 1}, {1.17, 5.3}, 1.09},
-        {{SHAPE_UNIFORM, 64, 4608, 90}, {256, 3, 128, 1, 0, false, 1}, {1.36, 17}, 1.18},
-        {{SHAPE_SKEWED, 2, 4000, 0}, {256, 3, 128, 1, 0, false, 1}, {2.1, 63}, 2},
+        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 6, 128, 1, 0, false, 1, 0}, {1.11, 19.8}, 1.065},
+        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 3, 64, 1, 0, false, 1, 0}, {1.145, 19.82}, 0},
+        {{SHAPE_UNIFORM, 64, 1024, 90}, {256, 6, 32, 1, 0, false, 1, 0}, {1.22, 3.8}, 0},
+        {{SHAPE_UNIFORM, 64, 512, 70}, {256, 3, 128, 1, 0, false, 1, 0}, {1.17, 5.3}, 1.09},
+        {{SHAPE_UNIFORM, 64, 4608, 90}, {256, 3, 128, 1, 0, false, 1, 0}, {1.36, 17}, 1.18},
+        {{SHAPE_SKEWED, 2, 4000, 0}, {256, 3, 128, 1, 0, false, 1, 0}, {2.1, 63}, 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const shape *s = &cases[i].mask;
@@ -417,25 +427,29 @@ static void test_refused(mc_diag *diag) {
     static int8_t values[16];
     static int32_t columns[] = {0};
     static int64_t starts[] = {0, 1};
-    static const mc_ring good = {64, 3, 128, 1, 0, false, 1};
+    static const mc_ring good = {64, 3, 128, 1, 0, false, 1, 0};
     static const mc_ring bad[] = {
-        {64, 1, 128, 1, 0, false, 1},
-        {64, 0, 128, 1, 0, false, 1},
-        {64, -1, 128, 1, 0, false, 1},
-        {4, 3, 128, 1, 0, false, 1},
-        {-64, 3, 128, 1, 0, false, 1},
-        {64, 3, 16, 1, 0, false, 1},
-        {64, 3, 96, 1, 0, false, 1},
-        {64, 3, 0, 1, 0, false, 1},
-        {64, 3, 256, 1, 0, false, 1},
-        {256, 256, 128, 1, 0, false, 1},
-        {INT32_MAX, INT32_MAX, 128, 1, 0, false, 1},
-        {64, 3, 128, 0, 0, false, 1},
-        {64, 3, 128, -1, 0, false, 1},
-        {64, 3, 128, 3, 0, false, 1},
-        {64, 3, 128, 16, 0, false, 1},
-        {8, 256, 32, 1, 0, false, 1}, /* more windows than a control counts */
-        {12, 3, 128, 1, 0, false, 1}, /* a ring row's bank would not be its row of B's */
+        {64, 1, 128, 1, 0, false, 1, 0},
+        {64, 0, 128, 1, 0, false, 1, 0},
+        {64, -1, 128, 1, 0, false, 1, 0},
+        {4, 3, 128, 1, 0, false, 1, 0},
+        {-64, 3, 128, 1, 0, false, 1, 0},
+        {64, 3, 16, 1, 0, false, 1, 0},
+        {64, 3, 96, 1, 0, false, 1, 0},
+        {64, 3, 0, 1, 0, false, 1, 0},
+        {64, 3, 256, 1, 0, false, 1, 0},
+        {256, 256, 128, 1, 0, false, 1, 0},
+        {INT32_MAX, INT32_MAX, 128, 1, 0, false, 1, 0},
+        {64, 3, 128, 0, 0, false, 1, 0},
+        {64, 3, 128, 1, 0, false, 1, -1},
+        {64, 3, 128, 1, 0, false, 1, 3},
+        {64, 3, 128, 1, 0, false, 1, 16},
+        {64, 3, 128, 2, 0, false, 1, 2}, /* warps share a row block, and thread blocks windows */
+        {64, 3, 128, -1, 0, false, 1, 0},
+        {64, 3, 128, 3, 0, false, 1, 0},
+        {64, 3, 128, 16, 0, false, 1, 0},
+        {8, 256, 32, 1, 0, false, 1, 0}, /* more windows than a control counts */
+        {12, 3, 128, 1, 0, false, 1, 0}, /* a ring row's bank would not be its row of B's */
     };
     mc_packed packed;
     mc_vsparse a = {MC_S8, 8, 8, 1, 1, 1, starts, columns, values, {0}};
@@ -456,7 +470,7 @@ static void test_refused(mc_diag *diag) {
     a.type = MC_S8;
     expect_failure("digits", mc_windowed_pack(&a, &balanced, &packed, diag), MC_CANNOT, diag,
                    "balanced digits are for signed values of several digits, the matrix holds s8");
-    static const mc_ring parts = {64, 3, 128, 4, 0, false, 1};
+    static const mc_ring parts = {64, 3, 128, 4, 0, false, 1, 0};
     a.type = MC_S8, a.row_blocks = INT32_MAX / 4;
     expect_failure("parts", mc_windowed_pack(&a, &parts, &packed, diag), MC_CANNOT, diag,
                    "row blocks in 4 parts");

@@ -59,6 +59,7 @@ enum {
 #include "ops/spmm/csr/stream_fields.def"
 #include "ops/spmm/csr/segmented_fields.def"
 #include "ops/spmm/csr/columns_fields.def"
+#include "ops/spmm/ring/parts_fields.def"
 #undef FIELD
 };
 

@@ -28,9 +28,10 @@ static const mc_field fields[] = {
 #include "ops/spmm/csr/stream_fields.def"
 #include "ops/spmm/csr/segmented_fields.def"
 #include "ops/spmm/csr/columns_fields.def"
+#include "ops/spmm/ring/parts_fields.def"
 };
 /* clang-format on */
-SCHEMA_FITS(fields, F_COLUMNS);
+SCHEMA_FITS(fields, F_PARTS);
 
 static const mc_solver *solver(const int64_t *point) {
 #define STAGING(name, word, solver, kind, doc) &solver,

@@ -51,6 +51,9 @@ mc_status walk_ring(const mc_vsparse *a, size_t element_bytes, const mc_ring *ri
     *walk = (slot_walk){.depth = depth};
     mc_status status = windowed_check_ring(ring, diag);
     if (status != MC_OK) return status;
+    if (ring->parts > 1)
+        return mc_fail(diag, MC_CANNOT, "no order is known of thread blocks that share windows, here %d",
+                       ring->parts);
     walk->parts = ring->split;
     walk->owned = ring->tile_n / (int64_t)element_bytes / ring->split;
     walk->start = mcrt_array(a->row_blocks * ring->split + 1, sizeof *walk->start);

@@ -32,8 +32,8 @@ static void check_shared_memory(const ring_plan *plan, const mc_arch *arch, mc_c
     const spmm_plan *base = &plan->base;
     if (base->shared_bytes <= arch->shared << 10) return;
     complain(complaints, F_STAGES, "the ring%s %u bytes of shared memory, a thread block of %s has %u",
-             base->split > 1 ? " and the sums take" : " takes", base->shared_bytes, arch->target,
-             arch->shared << 10);
+             base->split > 1 || plan->parts > 1 ? " and the sums take" : " takes", base->shared_bytes,
+             arch->target, arch->shared << 10);
 }
 
 static void check_together(const ring_plan *plan, mc_complaints *complaints) {
@@ -45,6 +45,23 @@ static void check_together(const ring_plan *plan, mc_complaints *complaints) {
                  "wants split = 1: warps that share a row block have a part of its columns");
     else if (base->warps % plan->together)
         complain(complaints, F_TOGETHER, "warps = %d are no whole groups of %d", base->warps, plan->together);
+}
+
+/* What parts have no way for yet: the other stagings' copies, warps that share or take turns at row blocks
+   inside a thread block, tiles of columns, and floats, whose sums depend on the order of parts. */
+static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaints *complaints) {
+    const spmm_plan *base = &plan->base;
+    if (plan->parts == 1) return;
+    if (!arch->clusters) complain(complaints, F_PARTS, "%s has no thread block clusters", arch->target);
+    else if (!plan->tensor)
+        complain(complaints, F_PARTS, "wants staging = \"tma\", not \"%s\"", base->staging_name);
+    else if (base->math.kind->real) complain(complaints, F_PARTS, "wants integers");
+    else if (base->c_columns) complain(complaints, F_PARTS, "wants c_major = \"row\"");
+    else if (base->split > 1) complain(complaints, F_PARTS, "wants split = 1, not %d", base->split);
+    else if (plan->resident) complain(complaints, F_PARTS, "wants resident = off");
+    else if (base->warps < plan->parts)
+        complain(complaints, F_PARTS, "each of %d thread blocks finishes a row block of %d: want more warps",
+                 plan->parts, base->warps);
 }
 
 void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *complaints) {
@@ -66,6 +83,7 @@ void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *comp
     spmm_check_pairs(&base->math, use, complaints);
     check_split(plan, complaints);
     check_together(plan, complaints);
+    check_parts(plan, arch, complaints);
     check_b(plan, complaints);
     check_shared_memory(plan, arch, complaints);
 }

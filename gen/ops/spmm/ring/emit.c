@@ -34,6 +34,7 @@ static void emit_place(ring_emitter *r) {
     heading(b, "The ring, and how many windows go through it");
     r->ring = mov_shared(b, "ring_at", NAME("ring"));
     emit_window_count(r);
+    ring_emit_part(r);
 }
 
 static void emit_shapes(ring_emitter *r) {
@@ -105,9 +106,14 @@ static void emit_turns(ring_strides *s, ring_feed *feed, ring_epilogue *epilogue
 
 static void emit_row_block(ring_strides *s, ring_epilogue *epilogue) {
     set_label(s->r->at.b, label(s->r->at.b, "ROW_BLOCKS"));
+    if (s->r->plan->parts > 1) epilogue->next = label(s->r->at.b, "SENT");
     ring_emit_row_factors(epilogue);
     ring_emit_strides(s);
     ring_emit_output(epilogue);
+    if (s->r->plan->parts == 1) return;
+    s->r->at.b->prefix = NULL;
+    set_label(s->r->at.b, epilogue->next);
+    EMIT_RET(s->r->at.b);
 }
 
 /* The second half of a stride is gathered last before windows are left. Where an mma takes both halves, none

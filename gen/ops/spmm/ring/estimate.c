@@ -1,15 +1,32 @@
 /* The estimate of a ring kernel. The costs are those of staging "tma"; ring_async makes async of them. */
 #include "ops/spmm/model.h"
 #include "ops/spmm/ring/plan.h"
+#include "parts/clusters.h"
+#include "parts/fragment.h"
 #include "parts/windowed.h"
 
 /* Registers that ptxas 13 gives a thread where A and B have 8 bits: [bytes of a row / 64][resident]. */
 static const int registers[3][2] = {{56, 64}, {72, 80}, {112, 128}};
 
+/* Microseconds that a launch of clusters takes more, meetings of their thread blocks included, and those in
+   which 1024 sums come in. Nothing of it is measured. The second one is gemm's `part`; the first one is more
+   than twice quantise's `token_cluster`, so that only problems which should gain much take parts untuned. */
+static const double cluster_meets = 2, sums_come_in = 0.228;
+
 static const ring_plan *ring_of(const spmm_situation *s) { return (const ring_plan *)s->plan; }
 
+/* Windows that a thread block passes, and of VECTORS of a row block those in them. */
 static double windows_of(const spmm_situation *s) {
-    return model_most(1, ceil((double)s->problem->k / ring_of(s)->window));
+    double windows = ceil((double)s->problem->k / ring_of(s)->window);
+    return model_most(1, ceil(windows / ring_of(s)->parts));
+}
+static double vectors_in(const spmm_situation *s, double vectors) { return vectors / ring_of(s)->parts; }
+
+/* Time of the cluster's sums. */
+static double exchange_of(const spmm_situation *s) {
+    const ring_plan *plan = ring_of(s);
+    if (plan->parts == 1) return 0;
+    return cluster_meets + sums_come_in * plan->base.warps * MC_WARP * ring_acc_count(plan) / 1024;
 }
 
 /* Time of a window's copy. What of it lies beyond k is filled with zeros, which takes as long. */
@@ -33,7 +50,7 @@ static double strides_of(const spmm_situation *s, double vectors, double unused)
 /* Strides of the row block's longest part. They are dealt out to the parts in turn. */
 static double part_strides(const spmm_situation *s, double vectors) {
     double split = s->plan->split;
-    return model_most(1, (strides_of(s, vectors, 0.5) + (split - 1) / 2) / split);
+    return model_most(1, (strides_of(s, vectors_in(s, vectors), 0.5) + (split - 1) / 2) / split);
 }
 
 /* Row blocks that a warp takes in turn. It is one, or what is left for each thread block where these stay
@@ -61,6 +78,7 @@ static void add_latency(const spmm_situation *s, double turns, spmm_work *w) {
         cost->ring_block + copy_of(s) + filled * cost->ring_window + (windows - filled) * cost->ring_refill;
     if (plan->resident) around += cost->ring_stay + (turns - 1) * cost->ring_turn;
     double turn = plan->base.split > 1 ? cost->ring_sum : 0;
+    around += exchange_of(s);
     double average = turns > 1 ? s->mean : spmm_longest_of(s, plan->base.row_blocks);
     double longest = turns > 1 ? s->mean : (double)s->problem->longest;
     w->latency = around + turns * (turn + step * part_strides(s, average));
@@ -71,12 +89,14 @@ static spmm_work work_of(const spmm_situation *s) {
     const ring_plan *plan = ring_of(s);
     double blocks = ceil(s->row_blocks / plan->base.row_blocks), turns = turns_of(s, blocks);
     spmm_work w = {.blocks = ceil(blocks / turns) * s->tiles, .resident = spmm_resident_of(s)};
+    const int64_t all = s->gpu->multiprocessors;
+    if (plan->parts > 1) w.blocks *= plan->parts * (double)all / (double)cluster_room(plan->parts, all);
     w.rows = plan->base.vec * plan->together;
     w.memory = spmm_memory_of(s) * s->cost.ring_memory;
 
     double windows = windows_of(s);
-    double strides =
-        turns * plan->base.row_blocks * strides_of(s, s->mean, 0.25); /* an empty half is not read */
+    double strides = turns * plan->base.row_blocks *
+                     strides_of(s, vectors_in(s, s->mean), 0.25); /* an empty half is not read */
     double packed = strides * plan->base.stride_a_bytes / 1024 * s->cost.l2;
     double shared = strides * WINDOWED_SLOTS * spmm_tile_bytes(s->plan) / s->gpu->shared_rate;
     double mma = strides * plan->base.stride_mma / s->gpu->mma_rate;

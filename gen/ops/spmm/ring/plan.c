@@ -21,6 +21,7 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     plan->stages = (int)point[F_STAGES];
     plan->resident = point[F_RESIDENT] != 0;
     plan->together = (int)point[F_TOGETHER];
+    plan->parts = (int)point[F_PARTS];
     plan->tensor = base->staging == SPMM_TMA;
     plan->copy = plan->tensor ? 0 : widest_copy(plan);
     base->threads = MC_WARP * (base->warps + plan->tensor); /* one warp more, which copies */
@@ -28,7 +29,8 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     spmm_plan_values(base, WINDOWED_ROW_VALUES * base->math.value_bytes * spmm_value_rows(&base->math));
     base->stride_a_bytes = base->stride_values + 4 * WINDOWED_STRIDE_WORDS + 4;
     /* row_ptr's parts are as far apart as A has row blocks: m is wanted anyway */
-    base->guard_rows |= plan->resident || base->split > 1 || plan->together > 1;
-    base->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan) + ring_tile_bytes(plan);
+    base->guard_rows |= plan->resident || base->split > 1 || plan->together > 1 || plan->parts > 1;
+    base->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan) + ring_tile_bytes(plan) +
+                         ring_parts_bytes(plan);
     ring_check(point, plan, complaints);
 }

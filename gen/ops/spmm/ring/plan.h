@@ -16,7 +16,8 @@ typedef struct ring_plan {
     int copy;           /* async: bytes of a thread's copy; 0: the kernel finds it out */
     bool tensor;        /* staging "tma": a warp of its own copies, by tensor copies; else all threads copy */
     int together;       /* row blocks beside one another in C; above 1 they share a tile */
-    bool resident;      /* thread blocks keep all of B's column tile, and take row blocks in turn */
+    int parts;     /* thread blocks of a cluster that share row blocks, each with a part of k's windows */
+    bool resident; /* thread blocks keep all of B's column tile, and take row blocks in turn */
 } ring_plan;
 
 /* Bytes of a row of B in the ring, and of a window; ldmatrix that read a row. */
@@ -73,6 +74,10 @@ unsigned ring_sum_bytes(const ring_plan *plan);
 column_tile ring_tile(const ring_plan *plan);
 int ring_tile_store(const ring_plan *plan);
 unsigned ring_tile_bytes(const ring_plan *plan);
+
+/* parts.c. Bytes of shared memory, behind the barriers, through which thread blocks that share row blocks
+   exchange sums: room for what comes in, and a barrier for each row block that this thread block finishes. */
+unsigned ring_parts_bytes(const ring_plan *plan);
 
 /* B's address must be a multiple of so many bytes, and ldb of so many elements. */
 static inline int ring_copy_unit(const ring_plan *plan) { return plan->tensor ? 16 : 4; }

@@ -8,6 +8,7 @@
  *   strides.c   the loop over a row block's strides
  *   words.c     how it reads elements of 32 bits
  *   sum.c       sums of warps that share a row block
+ *   parts.c     sums of thread blocks that share row blocks
  *   together.c  columns of warps whose row blocks are neighbours in C
  *   store.c     the epilogue */
 #ifndef MC_SPMM_RING_H
@@ -31,7 +32,9 @@ typedef struct ring_emitter {
     const ring_plan *plan;
     spmm_emitter at;   /* the thread's place, the shapes and the arrays */
     mc_reg ring;       /* the ring's shared address */
-    mc_reg k, windows; /* rows of B, none where the spec fixes them; windows of B */
+    mc_reg k, windows; /* rows of B, none where the spec fixes them; windows of B, or of this part of it */
+    /* parts: the thread block's number in the cluster, and the first row of its part of B */
+    mc_reg rank, first_row;
 } ring_emitter;
 
 /* -- rows.c ------------------------------------------------------------------------------------------- */
@@ -191,6 +194,18 @@ ring_sum ring_emit_sum_place(const ring_emitter *r);
 /* Brings the sums of this part's columns into the first accumulators. */
 void ring_emit_sum(const ring_emitter *r, ring_sum place, const spmm_sums *sums);
 
+/* -- parts.c ------------------------------------------------------------------------------------------ */
+
+/* Sets rank, windows, which are those of all of B before, and first_row. */
+void ring_emit_part(ring_emitter *r);
+/* By one thread: initialises the barriers, before a fence and the thread block's barrier 0. */
+void ring_emit_parts_init(const ring_emitter *r);
+/* Behind barrier 0, by all warps: the other thread blocks learn that this one's barriers are there. */
+void ring_emit_parts_begun(const ring_emitter *r);
+/* Sends the warp's sums of its row block to the thread block that finishes it. Where that is this one, they
+   become those of all parts; other warps go to SENT. */
+void ring_emit_parts_sum(const ring_emitter *r, const spmm_sums *sums, mc_label sent);
+
 /* -- store.c ------------------------------------------------------------------------------------------ */
 
 /* Together: the group's barrier, and the warp's number in the group. */
@@ -206,7 +221,7 @@ typedef struct ring_epilogue {
     out_residual residual; /* behind the loop over strides */
     ring_sum sum;
     ring_group group;
-    mc_label next; /* resident: behind a row block's store */
+    mc_label next; /* resident, parts: behind a row block's store */
 } ring_epilogue;
 
 /* Sets col, sum and factors. */

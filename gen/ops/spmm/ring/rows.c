@@ -53,9 +53,10 @@ static void emit_arrays(const ring_emitter *r, ring_rows *rows) {
     mc_builder *b = r->at.b;
     rows->ptr = load_array(b, "row_ptr"), rows->order = load_array(b, "row_order");
     rows->at = b64(b, "row_at");
-    if (r->at.plan->split == 1) return;
+    bool shared = r->plan->parts > 1; /* by thread blocks, else by warps */
+    if (r->at.plan->split == 1 && !shared) return;
     note(b, "a part's strides of all row blocks stand together");
-    mc_reg before = mul_s32(b, "parts_before", r->at.part, rows->count);
+    mc_reg before = mul_s32(b, "parts_before", shared ? r->rank : r->at.part, rows->count);
     EMIT(b, mad_wide, rows->ptr, before, I(WORD), rows->ptr);
 }
 

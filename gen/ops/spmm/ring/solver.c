@@ -3,6 +3,7 @@
 #include "ops/spmm/ring/plan.h"
 #include "ops/spmm/solvers.h"
 #include <stdio.h>
+#include <string.h>
 
 static void add_b(const ring_plan *plan, mc_contract *c) {
     const spmm_plan *base = &plan->base;
@@ -45,9 +46,15 @@ static void add_strides(const ring_plan *plan, mc_contract *c) {
                                             [4] = "split * m / 4 + 1",
                                             [8] = "split * m / 8 + 1",
                                             [16] = "split * m / 16 + 1"};
+    static const char *const cluster_ptrs[] = {[1] = "parts * m + 1",
+                                               [2] = "parts * m / 2 + 1",
+                                               [4] = "parts * m / 4 + 1",
+                                               [8] = "parts * m / 8 + 1",
+                                               [16] = "parts * m / 16 + 1"};
     const mc_array arrays[] = {
         {"row_order", "s32", orders[base->vec], "the row block that each place computes"},
-        {"row_ptr", "s32", (base->split > 1 ? part_ptrs : row_ptrs)[base->vec],
+        {"row_ptr", "s32",
+         plan->parts > 1 ? cluster_ptrs[base->vec] : (base->split > 1 ? part_ptrs : row_ptrs)[base->vec],
          "first stride of each place, part by part, then the number of strides"},
         {"control", "s32", "strides",
          "bits 8-30: windows to leave; bits 0-7: to wait for then; bit 31: slots 16 on are empty"},
@@ -67,6 +74,10 @@ static void make_contract(const void *data, mc_contract *c) {
     else add_b(plan, c);
     spmm_contract(&plan->base, true, !plan->tensor, c);
     c->turn_k = plan->resident ? (int64_t)plan->window * plan->stages : 0;
+    if (plan->parts > 1) {
+        c->grid[2] = (mc_grid_axis){NULL, plan->parts};
+        c->cluster[0] = c->cluster[1] = 1, c->cluster[2] = (unsigned)plan->parts;
+    }
     c->shared_dynamic = plan->base.shared_bytes;
 }
 
@@ -74,6 +85,8 @@ static void make_facts(const void *data, mc_facts *facts) {
     const ring_plan *plan = data;
     spmm_facts(&plan->base, facts);
     add_fact(facts, "window_bytes", ring_window_bytes(plan), "of B, copied at once");
+    if (plan->parts > 1)
+        add_fact(facts, "parts", plan->parts, "thread blocks of a cluster, each with a part of k");
 }
 
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
@@ -84,6 +97,8 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
              out_act_text(&base->output), base->vec, base->staging_name, base->tile_n, base->warps,
              base->split, plan->stages, plan->window, plan->resident ? "_resident" : "",
              base->c_columns ? "_columns" : "");
+    size_t length = strlen(name);
+    if (plan->parts > 1) snprintf(name + length, MC_MAX_ENTRY - length, "_p%d", plan->parts);
 }
 
 #define RING(by)                                                                                             \

@@ -370,6 +370,7 @@ void ring_emit_output(ring_epilogue *e) {
     mc_label edge = label(b, "EDGE");
     sums_settle(e->sums, SPMM_PAIR_ODD, (mc_reg){0});
     ring_emit_sum(e->r, e->sum, e->sums);
+    ring_emit_parts_sum(e->r, e->sums, e->next);
     emit_exchange(e);
     if (e->r->plan->tensor) emit_grid_wait(b, plan->overlap, "B");
     e->residual = spmm_emit_residual(&e->r->at);

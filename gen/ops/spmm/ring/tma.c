@@ -36,6 +36,7 @@ static void begin(ring_feed *f) {
     t->warp = pipeline_consume(&t->pipe, setp_eq(b, "first_lane", f->r->at.place.lane, I(0)));
     if (f->r->plan->resident) t->heed = carried(b, "heed", H(WINDOWED_WANTS_MASK));
     EMIT(b, bar_sync, I(0));
+    ring_emit_parts_begun(f->r);
 }
 
 /* Counts down, and goes back to LOOP while there is more. */
@@ -148,7 +149,7 @@ static copier emit_copier_start(const ring_feed *f) {
     mc_builder *b = f->r->at.b;
     copier c = {.r = f->r, .pipe = &f->tma.pipe, .count = b32(b, "count"), .more = pred(b, "more")};
     c.window = carried(b, "window", I(0));
-    c.row = carried(b, "row", I(0));
+    c.row = carried(b, "row", f->r->first_row.id ? f->r->first_row : I(0));
     c.column = f->r->at.tile_col;
     if (spmm_b_is_paired(f->r->at.plan)) c.column = shr_u32(b, "byte", f->r->at.tile_col, I(1));
     c.stage = pipeline_produce(c.pipe);
@@ -170,6 +171,7 @@ static void emit_copy(const copier *c) {
 static void emit_fill(const copier *c, mc_label filled) {
     mc_builder *b = c->r->at.b;
     mc_label loop = label(b, "FILL");
+    ring_emit_parts_init(c->r);
     pipeline_init(c->pipe);
     /* Where B has no rows, too: behind barrier 0 the other warps read scales and biases. */
     emit_grid_wait(b, c->r->at.plan->overlap, "B");
@@ -211,6 +213,7 @@ static void end(ring_feed *f) {
     emit_fill(&c, filled);
     set_label(b, filled);
     EMIT(b, bar_sync, I(0));
+    ring_emit_parts_begun(f->r);
     EMIT(b, setp_lt, c.more, c.window, I(1));
     EMIT_IF(b, c.more, bra, TO(done));
     emit_refill(&c);

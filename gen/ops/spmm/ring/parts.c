@@ -1,0 +1,130 @@
+/* Thread blocks of a cluster that share row blocks and columns: each takes a part of the windows of k, and
+ * their sums are added up through the cluster's shared memory.
+ *
+ * Part p of P has the windows floor(W p / P) to floor(W (p + 1) / P) - 1 of all W. Its strides are a sequence
+ * of their own (windowed.h), which counts windows and rows of the ring from the part's first window on.
+ *
+ * The row blocks are shared out to finish: warp w's row block is finished by thread block w / (warps / P).
+ * All of them send it their sums, itself too, and its warp w adds up what came, in the order of the parts,
+ * from part 0 on. The other warps w only send. So a warp has the same row block before and after, and a
+ * thread the same places in C, and nothing is rearranged. With J = warps / P row blocks to finish, what comes
+ * in lies at
+ *
+ *   [j of J][part of P][quad][lane]    16 bytes: four sums of the lane
+ *
+ * and behind it each row block has a barrier. Its phase ends when a lane of the warp has said how many bytes
+ * will come, and they have come by st.async. A thread block ends when its own row blocks are finished: then
+ * everything that it is sent has come. */
+#include "ops/spmm/ring/ring.h"
+#include "parts/fragment.h"
+
+enum {
+    QUAD = 4, /* sums that move at once */
+    QUAD_BYTES = MC_WARP * QUAD * WORD,
+};
+
+static int quads(const ring_plan *plan) { return ring_acc_count(plan) / QUAD; }
+static int part_bytes(const ring_plan *plan) { return quads(plan) * QUAD_BYTES; }
+/* Row blocks that a thread block finishes; bytes that come in for one. */
+static int finished(const ring_plan *plan) { return plan->base.warps / plan->parts; }
+static int block_bytes(const ring_plan *plan) { return plan->parts * part_bytes(plan); }
+static int barrier_offset(const ring_plan *plan) {
+    return ring_sum_offset(plan) + finished(plan) * block_bytes(plan);
+}
+
+unsigned ring_parts_bytes(const ring_plan *plan) {
+    if (plan->parts == 1) return 0;
+    return (unsigned)(finished(plan) * (block_bytes(plan) + PIPELINE_BARRIER_BYTES));
+}
+
+void ring_emit_part(ring_emitter *r) {
+    mc_builder *b = r->at.b;
+    const ring_plan *plan = r->plan;
+    if (plan->parts == 1) return;
+    mc_operand shift = I(log2_of(plan->parts));
+    note(b, "this thread block's part of them");
+    r->rank = load_special(b, "rank", "cluster_ctarank");
+    mc_reg before = mul_s32(b, "windows_before", r->rank, r->windows);
+    mc_reg first = shr_u32(b, "part_first", before, shift);
+    mc_reg end = shr_u32(b, "part_end", add_s32(b, "windows_to_end", before, r->windows), shift);
+    r->windows = sub_s32(b, "part_windows", end, first);
+    r->first_row = mul_s32(b, "part_row", first, I(plan->window));
+}
+
+void ring_emit_parts_init(const ring_emitter *r) {
+    mc_builder *b = r->at.b;
+    const ring_plan *plan = r->plan;
+    if (plan->parts == 1) return;
+    note(b, "a barrier for each row block that this thread block finishes");
+    for (int j = 0; j < finished(plan); j++)
+        EMIT(b, mbarrier_init, AT(r->ring, barrier_offset(plan) + j * PIPELINE_BARRIER_BYTES), I(1));
+}
+
+void ring_emit_parts_begun(const ring_emitter *r) {
+    mc_builder *b = r->at.b;
+    if (r->plan->parts == 1) return;
+    note(b, "the other thread blocks learn that this one has begun, and that its barriers are there");
+    EMIT_BARE(b, cluster_arrive_relaxed);
+}
+
+/* Where the sums of a warp's row block come in, and their barrier: in the thread block that finishes it. */
+typedef struct sum_place {
+    mc_reg owner, in, full;
+} sum_place;
+
+static sum_place find_place(const ring_emitter *r) {
+    mc_builder *b = r->at.b;
+    const ring_plan *plan = r->plan;
+    int data = ring_sum_offset(plan), barriers = barrier_offset(plan);
+    sum_place at = {.owner = shr_u32(b, "owner", r->at.place.warp, I(log2_of(finished(plan))))};
+    mc_reg number = and_b32(b, "owned", r->at.place.warp, I(finished(plan) - 1));
+    mc_reg of_lane = mad_s32(b, "sums_of_lane", r->at.place.lane, I(QUAD * WORD), r->ring);
+    mc_reg of_block = mad_s32(b, "sums_of_block", number, I(block_bytes(plan)), of_lane);
+    at.in = add_s32(b, "sums_in", of_block, I(data));
+    mc_reg barrier = mad_s32(b, "sums_barrier", number, I(PIPELINE_BARRIER_BYTES), r->ring);
+    at.full = add_s32(b, "sums_full", barrier, I(barriers));
+    return at;
+}
+
+static void emit_send(const ring_emitter *r, const sum_place *at, const mc_reg *acc) {
+    mc_builder *b = r->at.b;
+    mc_reg own = mad_s32(b, "sums_out", r->rank, I(part_bytes(r->plan)), at->in);
+    mc_reg to = mapa(b, "sums_there", own, at->owner), full = mapa(b, "full_there", at->full, at->owner);
+    for (int q = 0; q < quads(r->plan); q++)
+        EMIT(b, st_async_v4, AT(to, q * QUAD_BYTES), V4(&acc[q * QUAD]), AT(full, 0));
+}
+
+static void emit_take(const ring_emitter *r, const sum_place *at, const spmm_sums *sums) {
+    mc_builder *b = r->at.b;
+    const mc_reg *acc = sums->acc;
+    mc_reg part[QUAD];
+    b32_array(b, "part", QUAD, part);
+    for (int q = 0; q < quads(r->plan); q++) {
+        EMIT(b, lds_v4, V4(&acc[q * QUAD]), AT(at->in, q * QUAD_BYTES));
+        for (int p = 1; p < r->plan->parts; p++) {
+            EMIT(b, lds_v4, V4(part), AT(at->in, p * part_bytes(r->plan) + q * QUAD_BYTES));
+            for (int i = 0; i < QUAD; i++)
+                builder_emit(b, (mc_reg){0}, sums_add(sums),
+                             MC_OPERANDS(acc[q * QUAD + i], acc[q * QUAD + i], part[i]));
+        }
+    }
+}
+
+void ring_emit_parts_sum(const ring_emitter *r, const spmm_sums *sums, mc_label sent) {
+    mc_builder *b = r->at.b;
+    const ring_plan *plan = r->plan;
+    if (plan->parts == 1) return;
+    heading(b, "Sums of the cluster's %d thread blocks: each finishes %d of %d row blocks", plan->parts,
+            finished(plan), plan->base.warps);
+    sum_place at = find_place(r);
+    mc_reg other = setp_ne(b, "other_owner", at.owner, r->rank);
+    mc_reg expects = setp_eq(b, "expects", r->at.place.lane, I(0)), state = b64(b, "sums_state");
+    note(b, "all thread blocks of the cluster have begun");
+    EMIT_BARE(b, cluster_wait);
+    emit_send(r, &at, sums->acc);
+    EMIT_IF(b, other, bra_uni, TO(sent));
+    EMIT_IF(b, expects, mbarrier_expect, state, AT(at.full, 0), I(block_bytes(plan)));
+    note(b, "the sums of all parts are there: they are added up from part 0 on");
+    pipeline_await(b, "SUMS_FULL", pred(b, "sums_passed"), at.full, mov_b32(b, "sums_phase", I(0)));
+    emit_take(r, &at, sums);
+}

@@ -1,0 +1,20 @@
+-- SpMM for int8 weights pruned in 8x1 vectors, for few columns (16 to 64 tokens), dequantised to f16: C[m,n] = f16(f32(A[m,k] B[k,n]) * scale[m]).
+-- The thread blocks of a cluster share k: each takes a part of B's windows into its shared memory, and their sums are added up there. For Hopper and later.
+
+op   = "spmm"
+arch = "sm_90"
+lhs  = "s8"                     -- A: values of the nonzero vectors
+rhs  = "s8"                     -- B: dense, row-major; address and ldb multiples of 16
+out  = "f16"                    -- C: dense, row-major; also bf16, f32, s32
+scale = "row"                   -- an f32 for each row of C; also "tensor", "column"
+vec  = 8                        -- rows of a nonzero vector
+
+staging = "tma"                 -- copies by the tensor memory accelerator
+parts   = {4, 2, 8}             -- thread blocks of a cluster, each with a part of k
+tile_n  = {64, 32}              -- columns of C a thread block
+warps   = {8, 16}               -- warps that multiply, each a row block; one more copies
+window  = {256, 128}            -- rows of B a copy
+stages  = {4, 6}                -- windows in the ring of a part; also 2, 3, 8, 12
+overlap = "on"                  -- may start while the kernel before it still runs
+
+-- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=64 --set ldb=64 ...
