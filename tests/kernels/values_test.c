@@ -35,7 +35,7 @@ static const struct choice {
     {ANY_TYPES, {{"split", "1"}}, 1},
     {BRICKS, {{"panel_rows", "32"}, {"block_cols", "8"}}, 2},
     {BRICKS, {{"waves", "1"}}, 1},
-    {ROWS, {{"deal", "false"}, {"share", "2"}}, 2},
+    {ROWS, {{"deal", "false"}, {"share", "2"}, {"segmented", "false"}}, 3},
     {ROWS, {{"lhs", "f16"}, {"rhs", "f16"}}, 2},
     {ITEMS, {{"lhs", "f16"}, {"rhs", "f16"}, {"share", "2"}}, 3},
     {PANELS, {{"values", "slots"}}, 1},

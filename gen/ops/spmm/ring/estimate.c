@@ -9,9 +9,10 @@
 static const int registers[3][2] = {{56, 64}, {72, 80}, {112, 128}};
 
 /* Microseconds that a launch of clusters takes more, meetings of their thread blocks included, and those in
-   which 1024 sums come in. Nothing of it is measured. The second one is gemm's `part`; the first one is more
-   than twice quantise's `token_cluster`, so that only problems which should gain much take parts untuned. */
-static const double cluster_meets = 2, sums_come_in = 0.228;
+   which 1024 sums come in. The second one is gemm's `part`. The first one is not fitted: on an H200 such
+   kernels took 0.1 to 11 us more than the estimate says with 2, and were slower than the gather kernel on all
+   layers (docs/measurements.md), which is what plans must know. */
+static const double cluster_meets = 10, sums_come_in = 0.228;
 
 static const ring_plan *ring_of(const spmm_situation *s) { return (const ring_plan *)s->plan; }
 
