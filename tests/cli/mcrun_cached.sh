@@ -60,6 +60,6 @@ expect 0 '' bench --no-cache
 entries 0
 for _ in 1 2; do
     expect 0 '' bench
-    entries 2
+    entries 6 # two variants, and four that make and pack a matrix on the device
 done
 finish
