@@ -17,7 +17,7 @@ static int64_t rank_of(const variant_list *list, const double *estimates, size_t
     int64_t rank = 0;
     for (size_t j = 0; j < list->count; j++) {
         if (list->items[j].error != NULL || strcmp(list->items[j].label, list->items[i].label) != 0) continue;
-        rank += estimates[j] < estimates[i] || (estimates[j] == estimates[i] && j < i);
+        rank += estimates[j] < estimates[i] || (j < i && estimates[j] == estimates[i]);
     }
     return rank;
 }
