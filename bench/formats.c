@@ -64,8 +64,7 @@ static mc_status allocate_for(const mc_vsparse *a, int block, int64_t rows, int6
 static void store(sparse_arrays *out, int64_t place, const mc_vsparse *a, int64_t v, int64_t row) {
     if (out->kept == FORMAT_PATTERN) return;
     int64_t value = mc_vsparse_value(a, v, (int)row);
-    if (out->kept == FORMAT_F32)
-        ((float *)out->values)[place] = real_from_bits(a->type, real_factor(a->type, (uint32_t)value));
+    if (out->kept == FORMAT_F32) ((float *)out->values)[place] = real_factor_value(a->type, value);
     else if (out->kept == FORMAT_HALVES) ((uint16_t *)out->values)[place] = half_of_s8((int8_t)value);
     else if (out->value_bytes == 1) ((int8_t *)out->values)[place] = (int8_t)value;
     else ((uint16_t *)out->values)[place] = (uint16_t)value;

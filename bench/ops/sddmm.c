@@ -64,11 +64,6 @@ static int32_t *widen(const mc_dense *from, bool columns, int64_t rows, int64_t 
     return wide;
 }
 
-/* What kernels multiply: of tf32 the rounded value. */
-static float factor_of(mc_type type, int64_t bits) {
-    return real_from_bits(type, real_factor(type, (uint32_t)bits));
-}
-
 /* The same in f32: of floats their values, of s8 these / 128. */
 static float *widen_reals(const mc_dense *from, bool columns, int64_t rows, int64_t k) {
     int64_t there = columns ? from->cols : from->rows;
@@ -77,7 +72,7 @@ static float *widen_reals(const mc_dense *from, bool columns, int64_t rows, int6
     for (int64_t i = 0; i < there && wide != NULL; i++)
         for (int64_t j = 0; j < k; j++) {
             int64_t value = columns ? mc_dense_get(from, j, i) : mc_dense_get(from, i, j);
-            wide[i * k + j] = real ? factor_of(from->type, value) : (float)(int8_t)value / 128;
+            wide[i * k + j] = real ? real_factor_value(from->type, value) : (float)(int8_t)value / 128;
         }
     return wide;
 }
@@ -202,7 +197,7 @@ static bool is_product(const race *r, int64_t row, int64_t column, float got) {
     const work_problem *p = r->problem;
     for (int64_t k = 0; k < p->shape.k; k++) {
         const factor_pair f = factors_at(r, row, column, k);
-        double term = (double)factor_of(p->a.type, f.a) * (double)factor_of(p->b.type, f.b);
+        double term = (double)real_factor_value(p->a.type, f.a) * (double)real_factor_value(p->b.type, f.b);
         sum += term;
         magnitude += fabs(term);
     }

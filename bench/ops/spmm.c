@@ -146,7 +146,7 @@ static void convert_element(const work *w, work_problem *p, int64_t k, int64_t j
     int64_t n = p->shape.n, value = mc_dense_get(&p->b, k, j);
     bool real = mc_type_is_real(p->b.type);
     if (p->b_half != NULL) p->b_half[k * n + j] = real ? (uint16_t)value : half_of_s8((int8_t)value);
-    if (real) p->b_float[k * n + j] = real_from_bits(p->b.type, real_factor(p->b.type, (uint32_t)value));
+    if (real) p->b_float[k * n + j] = real_factor_value(p->b.type, value);
     else p->b_cols[j * w->padded_cols + k] = (int8_t)value;
 }
 

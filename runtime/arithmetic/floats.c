@@ -32,7 +32,7 @@ static const double reference_unit = 0x1p-24, kernel_unit = 0x1p-23, least_subno
 /* What is multiplied of ELEMENT. */
 static float value_of(mc_type type, int64_t element) {
     if (!mc_type_is_real(type)) return (float)element;
-    return real_from_bits(type, real_factor(type, (uint32_t)element));
+    return real_factor_value(type, element);
 }
 
 static void widen(mc_type type, const void *data, int64_t first, int64_t step, int64_t count, void *to) {

@@ -17,6 +17,9 @@ float real_from_bits(mc_type type, uint32_t bits);
    there, as tensor cores do, and a NaN that has none but such bits is an infinity; others are multiplied as
    they are. */
 uint32_t real_factor(mc_type type, uint32_t bits);
+static inline float real_factor_value(mc_type type, int64_t bits) {
+    return real_from_bits(type, real_factor(type, (uint32_t)bits));
+}
 /* What packed arrays hold of it: the same, but of tf32rz all bits, which tensor cores cut off themselves. */
 uint32_t real_packed(mc_type type, uint32_t bits);
 

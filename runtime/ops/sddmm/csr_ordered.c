@@ -18,7 +18,7 @@ typedef struct csr_pair {
 } csr_pair;
 
 static float value(const mc_dense *of, int64_t row, int64_t k) {
-    return real_from_bits(of->type, real_factor(of->type, (uint32_t)mc_dense_get(of, row, k)));
+    return real_factor_value(of->type, mc_dense_get(of, row, k));
 }
 
 static float add_lane(const csr_pair *p, int lane, int lanes) {

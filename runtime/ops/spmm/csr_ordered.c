@@ -20,10 +20,6 @@ typedef struct csr_product {
     float *warps;   /* sums of all warps that share the row at hand */
 } csr_product;
 
-static float element(mc_type type, int64_t bits) {
-    return real_from_bits(type, real_factor(type, (uint32_t)bits));
-}
-
 /* Of COUNT sums, a power of two, the first half adds the second one, until one is left. */
 static float add_tree(float *sums, int count) {
     for (int half = count / 2; half >= 1; half /= 2)
@@ -37,8 +33,9 @@ static float add_group(const csr_product *p, int64_t first, int64_t last) {
     const int lanes = p->form->lanes;
     for (int l = 0; l < lanes; l++) {
         for (int64_t i = first + l; i < last; i += lanes)
-            lane[l] = fmaf(element(p->a->type, mc_vsparse_value(p->a, i, 0)),
-                           element(p->b->type, mc_dense_get(p->b, p->a->col_idx[i], p->column)), lane[l]);
+            lane[l] =
+                fmaf(real_factor_value(p->a->type, mc_vsparse_value(p->a, i, 0)),
+                     real_factor_value(p->b->type, mc_dense_get(p->b, p->a->col_idx[i], p->column)), lane[l]);
     }
     return add_tree(lane, lanes);
 }

@@ -21,13 +21,9 @@ typedef struct stream_product {
     float *items;   /* sums of the items that share the row at hand */
 } stream_product;
 
-static float element(mc_type type, int64_t bits) {
-    return real_from_bits(type, real_factor(type, (uint32_t)bits));
-}
-
 static float product_of(const stream_product *p, int64_t i) {
-    const float value = element(p->a->type, mc_vsparse_value(p->a, i, 0));
-    const float of_b = element(p->b->type, mc_dense_get(p->b, p->a->col_idx[i], p->column));
+    const float value = real_factor_value(p->a->type, mc_vsparse_value(p->a, i, 0));
+    const float of_b = real_factor_value(p->b->type, mc_dense_get(p->b, p->a->col_idx[i], p->column));
     return value * of_b;
 }
 
