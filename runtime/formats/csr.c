@@ -59,13 +59,11 @@ static void put_item(dealing *d, int64_t row, int64_t from, int64_t to, unsigned
 static void put_long_row(dealing *d, const long_row *of) {
     const panel_sharing s = of->sharing;
     const int64_t first = d->a->row_ptr[of->row];
-    const unsigned all = CSR_LONG | (unsigned)(s.parts - 1) << PANEL_PARTS_SHIFT |
-                         (unsigned)(s.pieces - 1) << PANEL_PIECES_SHIFT;
     row_cutter cutter = row_cutter_of(s, length_of(d->a, of->row));
     for (int64_t piece = 0; piece < s.pieces; piece++)
         for (int part = 0; part < s.parts; part++) {
             const int64_t from = first + cutter.at, to = first + row_cutter_next(&cutter);
-            put_item(d, of->row, from, to, all | (unsigned)part | (unsigned)piece << PANEL_PIECE_SHIFT);
+            put_item(d, of->row, from, to, long_row_sharing(s, piece, part));
         }
 }
 

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "formats/csr_stream.h"
 #include "formats/format.h"
+#include "formats/long_rows.h"
 
 extern const packed_format format_csr_stream;
 
@@ -56,7 +57,7 @@ typedef struct dealing {
     uint16_t *parts;    /* [items][32] */
     int32_t *source;    /* [items][slots]: the nonzero of each slot; -1: none. NULL: it is not wanted */
     int64_t count;      /* of items, so far */
-    int64_t pieces;     /* thread blocks that share a row with others */
+    long_rows shared;   /* rows that several warps have */
     column_range apart; /* of the first item whose columns are too far apart; no such: of no rows */
 } dealing;
 
@@ -125,22 +126,15 @@ static void put_item(dealing *d, int64_t row, int64_t rows, int64_t from, int64_
     d->count++;
 }
 
-static void put_long_row(dealing *d, int64_t row, panel_sharing s) {
-    const int64_t first = d->a->row_ptr[row], length = length_of(d->a, row);
-    const unsigned all = CSR_LONG | (unsigned)(s.parts - 1) << PANEL_PARTS_SHIFT |
-                         (unsigned)(s.pieces - 1) << PANEL_PIECES_SHIFT;
-    for (int64_t leaf = 0; leaf < s.pieces * s.parts; leaf++)
-        put_item(d, row, 1, first + panels_cut(s, length, leaf), first + panels_cut(s, length, leaf + 1),
-                 length, all | (unsigned)(leaf % s.parts) | (unsigned)(leaf / s.parts) << PANEL_PIECE_SHIFT);
-}
-
-/* Those of PARTS warps, of several thread blocks or of one. */
-static void put_long_rows(dealing *d, int parts, bool pieces) {
-    for (int64_t row = 0; row < d->a->rows; row++) {
-        if (!is_long(d->form, length_of(d->a, row))) continue;
-        const panel_sharing s = csr_stream_share(d->form, length_of(d->a, row));
-        if (s.parts == parts && (s.pieces > 1) == pieces) put_long_row(d, row, s);
-    }
+static void put_long_row(dealing *d, const long_row *of) {
+    const panel_sharing s = of->sharing;
+    const int64_t first = d->a->row_ptr[of->row], length = length_of(d->a, of->row);
+    row_cutter cutter = row_cutter_of(s, length);
+    for (int64_t piece = 0; piece < s.pieces; piece++)
+        for (int part = 0; part < s.parts; part++) {
+            const int64_t from = first + cutter.at, to = first + row_cutter_next(&cutter);
+            put_item(d, of->row, 1, from, to, length, long_row_sharing(s, piece, part));
+        }
 }
 
 static void put_other_rows(dealing *d) {
@@ -156,9 +150,7 @@ static void put_other_rows(dealing *d) {
 
 static void deal(dealing *d) {
     d->count = 0;
-    put_long_rows(d, d->form->warps, true);
-    d->pieces = d->count / d->form->warps;
-    for (int parts = d->form->warps; parts >= 1; parts /= 2) put_long_rows(d, parts, false);
+    for (int64_t i = 0; i < d->shared.count; i++) put_long_row(d, &d->shared.rows[i]);
     put_other_rows(d);
     while (d->count % d->form->warps != 0) put_item(d, 0, 0, 0, 0, 1, 0);
     if (d->items != NULL) panels_mark_sharing(d->items, d->count, d->form->warps);
@@ -211,9 +203,14 @@ static mc_status check(const mc_vsparse *a, const mc_csr_stream *form, mc_diag *
     return check_rows(a, form, diag);
 }
 
-/* Counts items, and checks A. */
+static panel_sharing share_of(const void *form, int64_t length) { return csr_stream_share(form, length); }
+
+/* Counts items, and checks A. The caller ends what it began, whether or not it could. */
 static mc_status begin(dealing *d, mc_diag *diag) {
     mc_status status = check(d->a, d->form, diag);
+    if (status == MC_OK)
+        status = long_rows_find(d->a, csr_stream_slots(d->form), d->form->warps, share_of, d->form,
+                                &d->shared, diag);
     if (status != MC_OK) return status;
     deal(d);
     const column_range *apart = &d->apart;
@@ -322,7 +319,7 @@ static mc_status add_arrays(dealing *d, mc_packed *packed, mc_diag *diag) {
     if (status != MC_OK) return status;
     d->source = mcrt_array(slots, sizeof *d->source);
     if (d->source == NULL) return mcrt_no_memory(diag, slots, "slots");
-    packed->pieces = d->pieces;
+    packed->pieces = d->shared.pieces;
     d->items = mc_packed_find(packed, "items")->data, d->parts = mc_packed_find(packed, "parts")->data;
     deal(d);
     if (d->form->columns == CSR_COLUMNS_SORTED)
@@ -339,6 +336,7 @@ mc_status mc_csr_stream_pack(const mc_vsparse *a, const mc_csr_stream *form, mc_
     *packed = (mc_packed){0};
     mc_status status = begin(&d, diag);
     if (status == MC_OK) status = add_arrays(&d, packed, diag);
+    long_rows_free(&d.shared);
     if (status != MC_OK) mc_packed_free(packed);
     return status;
 }
@@ -372,10 +370,13 @@ static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_
         status =
             packed_slots_plain("values", a->vectors->type, 1, d.count * csr_stream_slots(&form), slots, diag);
     if (status == MC_OK) status = packed_slots_empty(slots, diag);
-    if (status != MC_OK) return status;
-    d.source = slots->vectors;
-    deal(&d);
-    return form.columns == CSR_COLUMNS_SORTED ? sort_slots(&d, NULL, diag) : MC_OK;
+    if (status == MC_OK) {
+        d.source = slots->vectors;
+        deal(&d);
+        if (form.columns == CSR_COLUMNS_SORTED) status = sort_slots(&d, NULL, diag);
+    }
+    long_rows_free(&d.shared);
+    return status;
 }
 
 const packed_format format_csr_stream = {.name = "csr-stream",

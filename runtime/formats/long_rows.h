@@ -3,6 +3,7 @@
 #define MCRT_FORMAT_LONG_ROWS_H
 
 #include "formats/panels.h"
+#include "parts/csr_lanes.h"
 
 typedef struct long_row {
     int64_t row;
@@ -24,6 +25,13 @@ typedef panel_sharing long_row_share(const void *form, int64_t length);
 mc_status long_rows_find(const mc_vsparse *a, int64_t most, int warps, long_row_share *share,
                          const void *form, long_rows *found, mc_diag *diag);
 void long_rows_free(long_rows *found);
+
+/* How warp PART of thread block PIECE shares a row, as items of csr and csr-stream say it. */
+static inline unsigned long_row_sharing(panel_sharing s, int64_t piece, int part) {
+    return CSR_LONG | (unsigned)(s.parts - 1) << PANEL_PARTS_SHIFT |
+           (unsigned)(s.pieces - 1) << PANEL_PIECES_SHIFT | (unsigned)part |
+           (unsigned)piece << PANEL_PIECE_SHIFT;
+}
 
 /* What leaf after leaf of a row takes: floor(length * i / leaves) to floor(length * (i + 1) / leaves), as
    panels_cut cuts. */
