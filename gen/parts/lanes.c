@@ -1,10 +1,10 @@
 #include "parts/lanes.h"
-#include "parts/fragment.h"
+#include "parts/made_name.h"
 
 void lanes_exchange(const lane_exchange *x, mc_reg first, mc_reg second) {
     mc_builder *b = x->b;
     EMIT(b, selp_b32, x->give, first, second, x->odd);
-    EMIT(b, shfl_bfly, x->got, x->give, I(1 << x->bit), I(MC_WARP - 1), H(0xffffffff));
+    EMIT(b, shfl_bfly, x->got, x->give, I(1 << x->bit), I(LAST_LANE), ALL_LANES);
     EMIT(b, selp_b32, first, x->got, first, x->odd);
     EMIT(b, selp_b32, second, second, x->got, x->odd);
 }
@@ -24,4 +24,17 @@ void lanes_transpose(const lane_transpose *x, const mc_reg word[]) {
     for (int i = 0; 1 << i < x->count; i++)
         for (int first = 0; first < x->count; first++)
             if (!(first >> i & 1)) lanes_exchange(&x->exchange[i], word[first], word[first + (1 << i)]);
+}
+
+void lanes_sum(mc_builder *b, mc_reg lane, mc_reg word) {
+    for (int lanes = 1; lanes < MC_WARP; lanes *= 2) {
+        mc_reg from = max_s32(b, name_nth("from", lanes).text,
+                              sub_s32(b, name_nth("from_or_none", lanes).text, lane, I(lanes)), I(0));
+        mc_reg other = shfl_idx(b, name_nth("lower_sum", lanes).text, word, from, I(LAST_LANE), ALL_LANES);
+        EMIT_IF(b, setp_ge(b, name_nth("has", lanes).text, lane, I(lanes)), add_s32, word, word, other);
+    }
+}
+
+mc_reg lanes_lower(mc_builder *b, mc_reg lane) {
+    return sub_s32(b, "lower_lanes", shl_b32(b, "own_lane", I(1), lane), I(1));
 }

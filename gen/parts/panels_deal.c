@@ -1,4 +1,5 @@
 #include "parts/panels_deal.h"
+#include "parts/lanes.h"
 #include "parts/made_name.h"
 #include "parts/panels.h"
 #include "parts/panels_work.h"
@@ -88,5 +89,50 @@ void panels_emit_items(mc_builder *b, mc_reg items, const char *prefix, const de
     EMIT(b, setp_lt, more, p->leaf, leaves);
     EMIT_IF(b, more, bra, TO(loop));
     set_label(b, end);
+    b->prefix = NULL;
+}
+
+static mc_reg of_lane(mc_builder *b, const char *name, mc_reg word, mc_reg lane) {
+    return shfl_idx(b, name, word, lane, I(LAST_LANE), ALL_LANES);
+}
+
+void panels_emit_long(mc_builder *b, mc_reg items, mc_reg lane, mc_reg is_long, const dealt_panel *p,
+                      mc_operand shares) {
+    mc_label loop = label(b, "LONG"), end = label(b, "LONG_END");
+    mc_reg left = carried(b, "long_lanes", vote_ballot(b, "are_long", is_long, ALL_LANES));
+    set_label(b, loop);
+    EMIT_IF(b, setp_eq(b, "no_long", left, I(0)), bra_uni, TO(end));
+    mc_reg less = sub_s32(b, "long_less", left, I(1));
+    mc_reg below = lop3(b, "below_lowest", less, left, I(0), H(0x30)); /* less & ~left */
+    mc_reg from = popc_b32(b, "long_lane", below);
+    const dealt_panel one = {.number = of_lane(b, "long_panel", p->number, from),
+                             .begin = of_lane(b, "long_begin", p->begin, from),
+                             .strides = of_lane(b, "long_strides", p->strides, from),
+                             .pieces = of_lane(b, "long_pieces", p->pieces, from),
+                             .parts = p->parts,
+                             .item = of_lane(b, "long_item", p->item, from),
+                             .leaf = carried(b, "long_leaf", lane),
+                             .step = mov_b32(b, "long_step", I(MC_WARP)),
+                             .shares = mov_b32(b, "long_shares", shares)};
+    panels_emit_items(b, items, "long_", &one);
+    EMIT(b, bar_warp_sync, ALL_LANES);
+    EMIT(b, and_b32, left, left, less);
+    EMIT(b, bra_uni, TO(loop));
+    set_label(b, end);
+}
+
+void panels_emit_fill(mc_builder *b, mc_reg items, const dealt_end *end) {
+    b->prefix = "fill_";
+    mc_reg item = add_s32(b, "item", end->items, end->thread);
+    mc_reg over = rem_u32(b, "over", end->items, end->warps);
+    mc_reg missing = sub_s32(b, "missing", end->warps, over);
+    mc_reg is_over = setp_gt(b, "is_over", over, I(0));
+    mc_reg is_missing = setp_lt_and(b, "is_missing", end->thread, missing, is_over);
+    mc_reg is_filled = setp_eq_and(b, "is_filled", end->number, I(0), is_missing);
+    mc_reg none = mov_b32(b, "none", I(0));
+    const mc_reg words[PANEL_ITEM_WORDS] = {end->none, none, none,
+                                            panels_emit_shares(b, item, end->warps, end->shared_end)};
+    mc_reg at = mad_wide(b, "item_at", item, I(PANEL_ITEM_WORDS * WORD), items);
+    EMIT_IF(b, is_filled, stg_v4, AT(at, 0), V4(words));
     b->prefix = NULL;
 }

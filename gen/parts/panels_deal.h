@@ -28,6 +28,20 @@ typedef struct dealt_panel {
 } dealt_panel;
 /* Writes the items LEAF, LEAF + STEP and so on of P to ITEMS. Names of registers begin with PREFIX. */
 void panels_emit_items(mc_builder *b, mc_reg items, const char *prefix, const dealt_panel *p);
+/* The same of panels of several thread blocks. Each lane of a warp has a panel P; of those where IS_LONG, all
+   lanes write the items of one after another. LANE is the lane's number, SHARES what all of these items have
+   in common; the leaf and the shares of P do not count. */
+void panels_emit_long(mc_builder *b, mc_reg items, mc_reg lane, mc_reg is_long, const dealt_panel *p,
+                      mc_operand shares);
+
+/* What the last thread block that reads the items is filled up with. */
+typedef struct dealt_end {
+    mc_reg thread, number;          /* of the thread, and of its group: those of number 0 write */
+    mc_reg items;                   /* that are dealt out */
+    mc_reg warps, shared_end, none; /* none: the number of a panel that is not there */
+} dealt_end;
+/* Writes as many items without work to ITEMS as its warps have none. */
+void panels_emit_fill(mc_builder *b, mc_reg items, const dealt_end *end);
 
 /* Bit PANEL_SHARES_SHIFT of ITEM, which is shared by none: whether its thread block begins with one that is
    shared, of which SHARED_END is the end. */

@@ -3,12 +3,10 @@
    item. If the first one may not, it is long, and alone. "count" counts items of each class, and "deal"
    writes them. */
 #include "ops/pack_csr/pack_csr.h"
+#include "parts/lanes.h"
 #include "parts/made_name.h"
 #include "parts/panels.h"
 #include "parts/panels_deal.h"
-
-#define ALL_LANES H(0xffffffff)
-#define LAST_LANE I(CSR_WARP - 1)
 
 typedef struct block_emitter {
     mc_builder *b;
@@ -30,7 +28,7 @@ typedef struct turn {
 static bool deals(const block_emitter *e) { return e->plan->step == CSR_DEAL; }
 
 static mc_reg of_lane(mc_builder *b, const char *name, mc_reg word, mc_operand lane) {
-    return shfl_idx(b, name, word, lane, LAST_LANE, ALL_LANES);
+    return shfl_idx(b, name, word, lane, I(LAST_LANE), ALL_LANES);
 }
 
 /* Where the block's count of CLASS lies in ARRAY. */

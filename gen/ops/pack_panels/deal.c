@@ -26,7 +26,7 @@ static mc_reg load_sum(deal_emitter *e, int kind) {
 static mc_reg before_lane(deal_emitter *e, mc_reg word) {
     mc_builder *b = e->b;
     mc_reg sum = carried(b, "up_to_lane", word);
-    panels_sum_lanes(b, e->panel.warp.lane, sum);
+    lanes_sum(b, e->panel.warp.lane, sum);
     return sub_s32(b, "before_lane", sum, word);
 }
 
@@ -88,53 +88,32 @@ static void deal_short(deal_emitter *e) {
     set_label(b, skip);
 }
 
-static mc_reg of_lane(mc_builder *b, const char *name, mc_reg word, mc_reg lane) {
-    return shfl_idx(b, name, word, lane, I(LAST_LANE), ALL_LANES);
-}
-
-/* Panels of several thread blocks: all lanes write the items of one after another. */
+/* Panels of several thread blocks. */
 static void deal_long(deal_emitter *e) {
-    mc_builder *b = e->b;
     const lane_panel *l = &e->panel;
-    mc_label loop = label(b, "LONG"), end = label(b, "LONG_END");
-    mc_reg left = carried(b, "long_lanes", vote_ballot(b, "are_long", l->in_class[0], ALL_LANES));
-    set_label(b, loop);
-    EMIT_IF(b, setp_eq(b, "no_long", left, I(0)), bra_uni, TO(end));
-    mc_reg less = sub_s32(b, "long_less", left, I(1));
-    mc_reg below = lop3(b, "below_lowest", less, left, I(0), H(0x30)); /* less & ~left */
-    mc_reg lane = popc_b32(b, "long_lane", below);
-    const dealt_panel p = {.number = of_lane(b, "long_panel", l->number, lane),
-                           .begin = of_lane(b, "long_begin", e->begin, lane),
-                           .strides = of_lane(b, "long_strides", l->strides, lane),
-                           .pieces = of_lane(b, "long_pieces", l->pieces, lane),
-                           .parts = e->panel.warps,
-                           .item = of_lane(b, "long_item", e->item, lane),
-                           .leaf = carried(b, "long_leaf", l->warp.lane),
-                           .step = mov_b32(b, "long_step", I(MC_WARP)),
-                           .shares = mov_b32(b, "long_shares", I((int64_t)1 << PANEL_SHARES_SHIFT))};
-    panels_emit_items(b, e->items, "long_", &p);
-    EMIT(b, bar_warp_sync, ALL_LANES);
-    EMIT(b, and_b32, left, left, less);
-    EMIT(b, bra_uni, TO(loop));
-    set_label(b, end);
+    const dealt_panel p = {.number = l->number,
+                           .begin = e->begin,
+                           .strides = l->strides,
+                           .pieces = l->pieces,
+                           .parts = l->warps,
+                           .item = e->item};
+    panels_emit_long(e->b, e->items, l->warp.lane, l->in_class[0], &p, I((int64_t)1 << PANEL_SHARES_SHIFT));
 }
 
-/* The last thread block's warps without a panel: group 0 writes them. */
+/* Group 0 does it. */
 static void fill_block(deal_emitter *e) {
     mc_builder *b = e->b;
+    const lane_panel *l = &e->panel;
     b->prefix = "fill_";
     mc_reg all = sub_s32(b, "all", load_total(e, "total", PANEL_TOTAL_ALL), e->strides_before);
-    mc_reg item = add_s32(b, "item", all, e->panel.warp.lane);
-    mc_reg over = rem_u32(b, "over", all, e->panel.warps);
-    mc_reg missing = sub_s32(b, "missing", e->panel.warps, over);
-    mc_reg is_over = setp_gt(b, "is_over", over, I(0));
-    mc_reg is_missing = setp_lt_and(b, "is_missing", e->panel.warp.lane, missing, is_over);
-    mc_reg is_filled = setp_eq_and(b, "is_filled", e->panel.warp.number, I(0), is_missing);
-    mc_reg none = mov_b32(b, "none", I(0));
-    const mc_reg words[PANEL_ITEM_WORDS] = {e->panel.panels, none, none, shares_beside(e, item)};
-    EMIT_IF(b, is_filled, stg_v4, AT(panels_at(b, "item_at", e->items, item, PANEL_ITEM_WORDS * WORD), 0),
-            V4(words));
     b->prefix = NULL;
+    panels_emit_fill(b, e->items,
+                     &(dealt_end){.thread = l->warp.lane,
+                                  .number = l->warp.number,
+                                  .items = all,
+                                  .warps = l->warps,
+                                  .shared_end = e->shared_end,
+                                  .none = l->panels});
 }
 
 void panels_emit_deal(const pack_panels_plan *plan, mc_builder *b) {

@@ -95,12 +95,12 @@ void panels_emit_list(const pack_panels_plan *plan, mc_builder *b) {
     mc_reg own = popc_b32(b, "of_lane", bits);
     mc_reg at = panels_at(b, "sum_at", load_array(b, "sums"), warp.number, WORD);
     mc_reg sum = carried(b, "of_lanes", own);
-    panels_sum_lanes(b, warp.lane, sum);
+    lanes_sum(b, warp.lane, sum);
     mc_reg in_segment = sub_s32(b, "in_segment", sum, own);
     mc_reg before = add_s32(b, "before_word", in_segment, ldg_b32(b, "before_segment", AT(at, 0)));
     EMIT(b, stg_b32, AT(word_at(b, "before_at", &warp, "before"), 0), before);
     mc_reg leaders = load_array(b, "leaders"), place = first_place(b, &warp);
-    mc_reg lower = panels_lower_lanes(b, warp.lane);
+    mc_reg lower = lanes_lower(b, warp.lane);
     mc_reg turn = carried(b, "turn", I(0)), more = pred(b, "more");
     heading(b, "Its words, 32 places each");
     set_label(b, loop);

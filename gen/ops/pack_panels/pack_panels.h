@@ -6,7 +6,7 @@
  *   contract.c     what each step's launch takes
  *   rank.c         step "rank": each nonzero finds its place in its panel, by column and then by row
  *   leaders.c      steps "count" and "list": the first nonzero of each column of a panel, its leader
- *   sums.c         step "sums": sums of what comes before; and such sums inside of a warp
+ *   sums.c         step "sums": sums of what comes before
  *   panel.c        how long a panel is, and how it is shared
  *   measure.c      step "measure": strides and items of 32 panels
  *   deal.c         step "deal": where each panel's strides begin, and who takes them
@@ -18,7 +18,7 @@
 #define MC_PACK_PANELS_FAMILY_H
 
 #include "parts/emit.h"
-#include "parts/fragment.h"
+#include "parts/lanes.h"
 #include "parts/made_name.h"
 #include "parts/panels.h"
 #include "parts/panels_work.h"
@@ -54,10 +54,8 @@ enum {
     PANELS_MOST_ROWS = 16,
     /* Bit 31 of a nonzero's column: it is a leader */
     LEADER_SHIFT = 31,
-    LAST_LANE = MC_WARP - 1, /* a shuffle through the whole warp */
 };
-#define LEADER    H(0x80000000)
-#define ALL_LANES H(0xffffffff)
+#define LEADER H(0x80000000)
 
 void pack_panels_contract(const void *plan, mc_contract *contract);
 void pack_panels_facts(const void *plan, mc_facts *facts);
@@ -82,11 +80,6 @@ grid_warp panels_find_warp(mc_builder *b, const char *count, mc_label end);
 
 /* Where element INDEX of ARRAY lies, BYTES from one to the next. */
 mc_reg panels_at(mc_builder *b, const char *name, mc_reg array, mc_operand index, int bytes);
-
-/* WORD becomes the sum of those of the warp's lanes up to this one. */
-void panels_sum_lanes(mc_builder *b, mc_reg lane, mc_reg word);
-/* A bit for each lower lane. */
-mc_reg panels_lower_lanes(mc_builder *b, mc_reg lane);
 
 /* A panel for each lane of a warp, which takes 32 of them, its group. */
 typedef struct lane_panel {

@@ -2,19 +2,6 @@
 
 enum { SUMS_WARPS = SUMS_THREADS / MC_WARP };
 
-mc_reg panels_lower_lanes(mc_builder *b, mc_reg lane) {
-    return sub_s32(b, "lower_lanes", shl_b32(b, "own_lane", I(1), lane), I(1));
-}
-
-void panels_sum_lanes(mc_builder *b, mc_reg lane, mc_reg word) {
-    for (int lanes = 1; lanes < MC_WARP; lanes *= 2) {
-        mc_reg from = max_s32(b, name_nth("from", lanes).text,
-                              sub_s32(b, name_nth("from_or_none", lanes).text, lane, I(lanes)), I(0));
-        mc_reg other = shfl_idx(b, name_nth("lower_sum", lanes).text, word, from, I(LAST_LANE), ALL_LANES);
-        EMIT_IF(b, setp_ge(b, name_nth("has", lanes).text, lane, I(lanes)), add_s32, word, word, other);
-    }
-}
-
 /* One thread block takes 1024 numbers in a turn. Sums of its warps lie in shared memory, those of one turn
    beside those of the turn before, so that a barrier a turn is enough. */
 typedef struct sums_emitter {
@@ -70,7 +57,7 @@ void panels_emit_sums(const pack_panels_plan *plan, mc_builder *b) {
     EMIT_IF(b, setp_lt(b, "is_number", e.index, count), ldg_b32, number,
             AT(panels_at(b, "number_at", numbers, e.index, WORD), 0));
     mc_reg own = carried(b, "own_sum", number);
-    panels_sum_lanes(b, e.thread.lane, own);
+    lanes_sum(b, e.thread.lane, own);
     mc_reg sum = carried(b, "sum", sub_s32(b, "before", own, number));
     EMIT(b, add_s32, sum, sum, e.carry);
     add_warps(&e, own, sum);

@@ -134,7 +134,7 @@ static void write_nonzeros(write_emitter *e) {
     mc_reg mask[MASK_WORDS];
     b32_array(b, "mask", MASK_WORDS, mask);
     for (int i = 0; i < MASK_WORDS; i++) EMIT(b, mov_b32, mask[i], I(0));
-    e->lower = panels_lower_lanes(b, e->warp.lane);
+    e->lower = lanes_lower(b, e->warp.lane);
     for (int r = 0; r < rows; r++) {
         made_name prefix = name_with(name_nth("row", r).text, "_");
         b->prefix = prefix.text;
