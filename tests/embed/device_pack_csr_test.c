@@ -229,7 +229,7 @@ static void try_pattern(const mc_vsparse *a, int step, bool graph, const char *n
     free(numbers);
     for (int warps = 1; warps <= 8; warps *= 2)
         for (int share = 1; share <= 8; share++)
-            for (int groups = 0; groups <= 8; groups = groups == 0 ? 1 : 2 * groups) {
+            for (int groups = 0; groups <= 32; groups = groups == 0 ? 1 : 2 * groups) {
                 const mc_csr_form form = {.lanes = 1,
                                           .groups = groups == 0 ? 1 : groups,
                                           .warps = warps,

@@ -66,11 +66,11 @@ static const struct {
     [CSR_COUNT] = {{"offsets", "counts"},
                    {"rows", "blocks", "most", "joined", "warps", "share"},
                    "blocks",
-                   PACK_CSR_WARPS},
+                   1},
     [CSR_DEAL] = {{"offsets", "sums", "totals", "items"},
                   {"rows", "blocks", "most", "joined", "warps", "share"},
                   "blocks",
-                  PACK_CSR_WARPS},
+                  1},
     [CSR_COPY] = {{"source", "target"}, {"count"}, "count", PACK_CSR_THREADS},
 };
 
@@ -92,6 +92,7 @@ static void contract(const void *data, mc_contract *c) {
     c->grid[0] = (mc_grid_axis){launches[plan->step].grid, launches[plan->step].per_block};
     c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
     c->block[0] = PACK_CSR_THREADS, c->block[1] = c->block[2] = 1;
+    c->shared_static = plan->step == CSR_COPY ? 0 : csr_blocks_shared(plan);
 }
 
 static void facts_of(const void *data, mc_facts *facts) {
@@ -107,9 +108,9 @@ static const struct {
     const char *computes, *how;
 } steps[CSR_STEPS] = {
     [CSR_COUNT] = {"count", csr_emit_blocks, "counts = items of each class of 256 rows.",
-                   "A warp walks through 256 rows, an item at a time."},
+                   "A thread has a row, and a thread block 256 of them."},
     [CSR_DEAL] = {"deal", csr_emit_blocks, "items = who takes which rows.",
-                  "A warp walks through 256 rows, and writes an item at a time."},
+                  "A thread has a row, and writes the items that begin with it."},
     [CSR_COPY] = {"copy", csr_emit_copy, "target = source.", "A thread has a word."},
 };
 
