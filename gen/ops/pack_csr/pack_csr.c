@@ -1,8 +1,8 @@
 /* The family `pack_csr`: schema, names, what launching takes, its one solver. */
 #include "ops/pack_csr/pack_csr.h"
 #include <stdio.h>
-#include <string.h>
 #include "parts/panels.h"
+#include "parts/steps.h"
 
 static const mc_field fields[] = {
     {"op", WORDS("pack_csr"), .doc = "The kernel family."},
@@ -30,11 +30,7 @@ static void make_plan(const int64_t *point, void *data, mc_complaints *complaint
 
 /* -- Contract ----------------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    unsigned words; /* of which its address must be a multiple */
-    const char *doc;
-} arrays[] = {
+static const step_array arrays[] = {
     {"offsets", 1, "s32[rows + 1], the first nonzero of each row"},
     {"counts", 1, "s32[6][blocks], which count writes: items of each class"},
     {"sums", 1, "s32[6 * blocks + 1], of the counts before each"},
@@ -44,9 +40,7 @@ static const struct {
     {"target", 1, "b32[count], which copy writes"},
 };
 
-static const struct {
-    const char *name, *doc;
-} shapes[] = {
+static const step_shape shapes[] = {
     {"rows", "rows"},
     {"blocks", "rows / 256, rounded up"},
     {"most", "nonzeros of a row that is not long, and of joined ones"},
@@ -56,13 +50,10 @@ static const struct {
     {"count", "words"},
 };
 
-enum { MOST_ARRAYS = 5, MOST_SHAPES = 7 };
+static const step_params params = {arrays, sizeof arrays / sizeof *arrays, shapes,
+                                   sizeof shapes / sizeof *shapes};
 
-static const struct {
-    const char *arrays[MOST_ARRAYS], *shapes[MOST_SHAPES]; /* the last one is NULL */
-    const char *grid;
-    unsigned per_block;
-} launches[CSR_STEPS] = {
+static const step_launch launches[CSR_STEPS] = {
     [CSR_COUNT] = {{"offsets", "counts"},
                    {"rows", "blocks", "most", "joined", "warps", "share"},
                    "blocks",
@@ -74,24 +65,9 @@ static const struct {
     [CSR_COPY] = {{"source", "target"}, {"count"}, "count", PACK_CSR_THREADS},
 };
 
-static void add_array_of(mc_contract *c, const char *name) {
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        if (strcmp(arrays[i].name, name) == 0)
-            add_param(c, (mc_param){name, "u64", MC_PARAM_ARRAY, arrays[i].words * WORD, arrays[i].doc});
-}
-
-static void add_shape_of(mc_contract *c, const char *name) {
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (strcmp(shapes[i].name, name) == 0) add_shape(c, name, MC_OPEN, shapes[i].doc);
-}
-
 static void contract(const void *data, mc_contract *c) {
     const pack_csr_plan *plan = data;
-    for (const char *const *name = launches[plan->step].arrays; *name != NULL; name++) add_array_of(c, *name);
-    for (const char *const *name = launches[plan->step].shapes; *name != NULL; name++) add_shape_of(c, *name);
-    c->grid[0] = (mc_grid_axis){launches[plan->step].grid, launches[plan->step].per_block};
-    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
-    c->block[0] = PACK_CSR_THREADS, c->block[1] = c->block[2] = 1;
+    step_contract(c, &params, &launches[plan->step], PACK_CSR_THREADS);
     c->shared_static = plan->step == CSR_COPY ? 0 : csr_blocks_shared(plan);
 }
 

@@ -1,11 +1,8 @@
 /* What launching takes, and what --describe says of it. */
 #include "ops/pack_panels/pack_panels.h"
+#include "parts/steps.h"
 
-static const struct {
-    const char *name;
-    unsigned words; /* of which its address must be a multiple */
-    const char *doc;
-} arrays[] = {
+static const step_array arrays[] = {
     {"offsets", 1, "s32[rows + 1], the first nonzero of each row"},
     {"columns", 1, "s32[nonzeros], ascending in a row"},
     {"sorted", 1, "s32[nonzeros], which rank writes: columns panel by panel; bit 31: the first of its kind"},
@@ -28,13 +25,10 @@ static const struct {
      "s32[strides][panel][2], which write writes: slots in which a row has something, and its first value"},
 };
 
-enum { MOST_ARRAYS = 10, MOST_SHAPES = 6 };
+/* Step "write" of nonzeros takes more. */
+enum { WRITE_MASKS = PANELS_STEPS };
 
-static const struct {
-    const char *arrays[MOST_ARRAYS], *shapes[MOST_SHAPES]; /* the last one is NULL */
-    const char *grid;                                      /* NULL: one thread block */
-    unsigned per_block;
-} launches[PANELS_STEPS] = {
+static const step_launch launches[] = {
     [PANELS_RANK] = {{"offsets", "columns", "sorted", "elements"},
                      {"rows", "nonzeros"},
                      "nonzeros",
@@ -54,11 +48,14 @@ static const struct {
                       {"rows", "panels", "strides"},
                       "strides",
                       PANELS_WARPS},
+    [WRITE_MASKS] = {{"offsets", "sorted", "elements", "leaders", "starts", "totals", "col_idx", "vectors",
+                      "masks"},
+                     {"rows", "panels", "strides", "nonzeros"},
+                     "strides",
+                     PANELS_WARPS},
 };
 
-static const struct {
-    const char *name, *doc;
-} shapes[] = {
+static const step_shape shapes[] = {
     {"rows", "rows"},
     {"nonzeros", "nonzeros"},
     {"segments", "nonzeros / 1024 + 1"},
@@ -71,16 +68,8 @@ static const struct {
     {"strides", "strides, or more"},
 };
 
-static void add_array_of(mc_contract *c, const char *name) {
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        if (strcmp(arrays[i].name, name) == 0)
-            add_param(c, (mc_param){name, "u64", MC_PARAM_ARRAY, arrays[i].words * WORD, arrays[i].doc});
-}
-
-static void add_shape_of(mc_contract *c, const char *name) {
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (strcmp(shapes[i].name, name) == 0) add_shape(c, name, MC_OPEN, shapes[i].doc);
-}
+static const step_params params = {arrays, sizeof arrays / sizeof *arrays, shapes,
+                                   sizeof shapes / sizeof *shapes};
 
 static int threads_of(const pack_panels_plan *plan) {
     return plan->step == PANELS_SUMS ? SUMS_THREADS : PANELS_THREADS;
@@ -89,13 +78,7 @@ static int threads_of(const pack_panels_plan *plan) {
 void pack_panels_contract(const void *data, mc_contract *c) {
     const pack_panels_plan *plan = data;
     const bool masks = plan->step == PANELS_WRITE && plan->nonzeros;
-    for (const char *const *name = launches[plan->step].arrays; *name != NULL; name++) add_array_of(c, *name);
-    if (masks) add_array_of(c, "masks");
-    for (const char *const *name = launches[plan->step].shapes; *name != NULL; name++) add_shape_of(c, *name);
-    if (masks) add_shape_of(c, "nonzeros");
-    c->grid[0] = (mc_grid_axis){launches[plan->step].grid, launches[plan->step].per_block};
-    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
-    c->block[0] = (unsigned)threads_of(plan), c->block[1] = c->block[2] = 1;
+    step_contract(c, &params, &launches[masks ? (int)WRITE_MASKS : (int)plan->step], threads_of(plan));
     if (plan->step == PANELS_SUMS) c->shared_static = SUMS_SHARED;
 }
 
