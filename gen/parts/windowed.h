@@ -33,7 +33,8 @@
  * padding let them pass.
  *
  * A stride's vectors lie in the stages - 1 windows from the oldest one on that has not been left (with 2
- * stages: in that one), or anywhere, if the ring holds all of B. A padding slot names a row of that oldest
+ * stages: in that one), or anywhere, if the ring holds all of B. Packing takes those of fewer windows, so
+ * that more of them are on their way (windowed_span). A padding slot names a row of that oldest
  * window, in a bank that the slots of its 8 leave free, if it can. Where B is of floats it names the row
  * behind the last stage, which is zeros, since a zero times an infinity is none. Staging async relies on
  * both: it passes windows by the number of windows to leave alone (ops/spmm/ring/async.c). */

@@ -36,7 +36,10 @@ typedef struct windowed_packer {
 /* -- On the host -------------------------------------------------------------------------------------- */
 
 static int64_t split_of(const windowed_packer *p) { return p->form.ring.split; }
-static int64_t span_of(const windowed_packer *p) { return windowed_span(&p->form.ring, p->pattern->cols); }
+static int64_t span_of(const windowed_packer *p) {
+    const device_pattern *a = p->pattern;
+    return windowed_span(&p->form.ring, a->cols, a->vectors, a->row_blocks);
+}
 
 static mc_status make_host(windowed_packer *p) {
     workspace *w = &p->work;
@@ -57,8 +60,8 @@ static mc_status find_starts(windowed_packer *p) {
     for (int64_t place = 0; place < a->row_blocks && status == MC_OK; place++) {
         int64_t block = w->order[place];
         w->start[place] = (int32_t)w->strides;
-        w->strides +=
-            windowed_most_strides(&p->form.ring, a->cols, a->row_ptr[block + 1] - a->row_ptr[block]);
+        w->strides += windowed_most_strides(&p->form.ring, a->cols, span_of(p),
+                                            a->row_ptr[block + 1] - a->row_ptr[block]);
         if (w->strides > INT32_MAX)
             status = mc_fail(p->diag, MC_CANNOT, "there may be more than %d strides", INT32_MAX);
     }

@@ -188,16 +188,17 @@ static bool pack_window_part(packer *p, int part, int64_t first, int64_t last) {
     const mc_ring *ring = p->ring;
     const int64_t first_window = windowed_part_first(ring, p->a->cols, part);
     const int64_t rows = windowed_part_rows(ring, p->a->cols, part);
+    const int64_t span = windowed_span(ring, rows, p->a->vectors / ring->parts, p->a->row_blocks);
     part_packer to = {.a = p->a,
                       .ring = ring,
                       .code = &p->code,
                       .out = &p->parts[part],
                       .first = first,
                       .first_window = first_window,
-                      .span = windowed_span(ring, rows),
+                      .span = span,
                       .left = first_window,
                       .waited = first_window};
-    if (!windowed_choose(ring, rows, p->a->col_idx + first, last - first, &p->choice)) return false;
+    if (!windowed_choose(ring, span, p->a->col_idx + first, last - first, &p->choice)) return false;
     for (int64_t s = 0; s < p->choice.count; s++)
         if (!put_stride(&to, &p->choice.items[s])) return false;
     return true;
@@ -220,14 +221,11 @@ static bool pack_row_block(packer *p, int64_t block) {
     const mc_vsparse *a = p->a;
     int64_t first = a->row_ptr[block], count = a->row_ptr[block + 1] - first;
     if (window_parts(p->ring) > 1) return pack_window_parts(p, block);
-    if (!windowed_choose(p->ring, a->cols, a->col_idx + first, count, &p->choice)) return false;
+    const int64_t span = windowed_span(p->ring, a->cols, a->vectors, a->row_blocks);
+    if (!windowed_choose(p->ring, span, a->col_idx + first, count, &p->choice)) return false;
     for (int part = 0; part < p->ring->split; part++) {
-        part_packer to = {.a = a,
-                          .ring = p->ring,
-                          .code = &p->code,
-                          .out = &p->parts[part],
-                          .first = first,
-                          .span = windowed_span(p->ring, a->cols)};
+        part_packer to = {
+            .a = a, .ring = p->ring, .code = &p->code, .out = &p->parts[part], .first = first, .span = span};
         for (int64_t s = part; s < p->choice.count; s += p->ring->split)
             if (!put_stride(&to, &p->choice.items[s])) return false;
     }

@@ -24,10 +24,11 @@ typedef struct chooser {
 static int64_t window(const chooser *c, int64_t v) { return c->columns[v] / c->ring->window; }
 static int bank(const chooser *c, int64_t v) { return (int)(c->columns[v] % WINDOWED_GROUP); }
 
-int64_t windowed_span(const mc_ring *ring, int64_t cols) {
-    int64_t windows = (cols + ring->window - 1) / ring->window;
+int64_t windowed_span(const mc_ring *ring, int64_t cols, int64_t vectors, int64_t row_blocks) {
+    const int64_t windows = (cols + ring->window - 1) / ring->window;
     if (windows <= ring->stages) return windows;
-    return ring->stages > 2 ? ring->stages - 1 : 1;
+    const int64_t half = (ring->stages + 1) / 2;
+    return half > 2 && vectors < WINDOWED_HALF * windows * row_blocks ? half - 1 : half;
 }
 
 int64_t windowed_part_first(const mc_ring *ring, int64_t cols, int part) {
@@ -47,9 +48,9 @@ int64_t windowed_part_rows(const mc_ring *ring, int64_t cols, int part) {
      - All vectors left are in the pool. They take as few strides as can be, and begin behind the windows of
        all strides of the first kind.
    So of the first kind there is one less, at most, than spans of windows. */
-int64_t windowed_most_strides(const mc_ring *ring, int64_t cols, int64_t vectors) {
+int64_t windowed_most_strides(const mc_ring *ring, int64_t cols, int64_t span, int64_t vectors) {
     if (vectors == 0) return 0;
-    int64_t windows = (cols + ring->window - 1) / ring->window, span = windowed_span(ring, cols);
+    int64_t windows = (cols + ring->window - 1) / ring->window;
     int64_t spans = (windows + span - 1) / span;
     return vectors / WINDOWED_SLOTS + (spans < vectors ? spans : vectors);
 }
@@ -151,7 +152,7 @@ static bool choose_all(chooser *c, stride_choice *choice) {
     return true;
 }
 
-bool windowed_choose(const mc_ring *ring, int64_t cols, const int32_t *columns, int64_t count,
+bool windowed_choose(const mc_ring *ring, int64_t span, const int32_t *columns, int64_t count,
                      stride_choice *choice) {
     int64_t fewest = (count + WINDOWED_SLOTS - 1) / WINDOWED_SLOTS;
     if (!make_room(choice, count)) return false;
@@ -160,7 +161,7 @@ bool windowed_choose(const mc_ring *ring, int64_t cols, const int32_t *columns, 
         chooser c = {.ring = ring,
                      .columns = columns,
                      .count = count,
-                     .span = windowed_span(ring, cols),
+                     .span = span,
                      .taken = choice->taken,
                      .spare = spare};
         if (!choose_all(&c, choice)) return false;

@@ -28,16 +28,20 @@ mc_status windowed_check_ring(const mc_ring *ring, mc_diag *diag);
 int64_t windowed_part_first(const mc_ring *ring, int64_t cols, int part);
 int64_t windowed_part_rows(const mc_ring *ring, int64_t cols, int part);
 
-/* Windows that a stride may span: one stage stays free for the next copy, unless all of B is in the ring. */
-int64_t windowed_span(const mc_ring *ring, int64_t cols);
+/* Windows that a stride of a matrix may span, or of a part of it with so many COLS. All of them if the ring
+   holds all of B. Else half of the stages: the more windows a stride wants, the fewer are on their way, and
+   kernels wait for those where they copy more than they multiply. One less where a row block has less than
+   half a stride's VECTORS in a window, on average of all ROW_BLOCKS (docs/measurements.md). */
+int64_t windowed_span(const mc_ring *ring, int64_t cols, int64_t vectors, int64_t row_blocks);
 
-/* The most strides that windowed_choose makes of so many vectors, and the room that it needs meanwhile. */
-int64_t windowed_most_strides(const mc_ring *ring, int64_t cols, int64_t vectors);
+/* The most strides, of SPAN windows, that windowed_choose makes of so many vectors of a matrix with COLS, and
+   the room that it needs meanwhile. */
+int64_t windowed_most_strides(const mc_ring *ring, int64_t cols, int64_t span, int64_t vectors);
 
-/* Replaces CHOICE's strides with those of a row block that has vectors at the ascending COLUMNS of a matrix
-   with COLS, or of a part of it with so many. The vectors of a stride lie in windowed_span windows, from the
-   window on of the oldest vector that no stride before it has. False: no memory. */
-bool windowed_choose(const mc_ring *ring, int64_t cols, const int32_t *columns, int64_t count,
+/* Replaces CHOICE's strides with those of a row block that has vectors at the ascending COLUMNS. The vectors
+   of a stride lie in SPAN windows, from the window on of the oldest vector that no stride before it has.
+   False: no memory. */
+bool windowed_choose(const mc_ring *ring, int64_t span, const int32_t *columns, int64_t count,
                      stride_choice *choice);
 
 #endif

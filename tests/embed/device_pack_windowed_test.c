@@ -308,8 +308,12 @@ static void test_most_strides(void) {
                               .split = 1};
         int64_t cols = 1 + (int64_t)(random_next(&random) % MOST_COLS),
                 count = chance_columns(&random, cols, columns);
-        int64_t most = windowed_most_strides(&ring, cols, count);
-        CHECK(windowed_choose(&ring, cols, columns, count, &choice));
+        /* any span will do */
+        const int64_t span = i % 2             ? windowed_span(&ring, cols, count, 1)
+                             : ring.stages > 2 ? ring.stages - 1
+                                               : 1;
+        int64_t most = windowed_most_strides(&ring, cols, span, count);
+        CHECK(windowed_choose(&ring, span, columns, count, &choice));
         beyond += choice.count > most;
         reached += choice.count == most;
     }

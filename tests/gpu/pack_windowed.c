@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include "base/clock.h"
 #include "context/device_pack.h"
+#include "formats/windowed_choose.h"
 #include "matrix/random.h"
 #include "mcrt_internal.h"
 #include "parts/windowed_work.h"
@@ -143,7 +144,8 @@ static mc_status make_hand_over(bench *t, hand_over *h) {
     int64_t blocks = t->host.row_blocks, most = t->host.vectors / (blocks > 0 ? blocks : 1) / WINDOWED_SLOTS;
     int64_t window = mc_kernel_field(t->reader, "window"), stages = mc_kernel_field(t->reader, "stages");
     int64_t windows = (t->host.cols + window - 1) / window;
-    h->span = windows <= stages ? windows : stages > 2 ? stages - 1 : 1;
+    const mc_ring ring = {.window = (int)window, .stages = (int)stages};
+    h->span = windowed_span(&ring, t->host.cols, t->host.vectors, blocks);
     most += windows / h->span + 2;
     int32_t *starts = malloc((size_t)blocks * sizeof *starts);
     for (int64_t i = 0; i < blocks; i++) starts[i] = (int32_t)(i * most);

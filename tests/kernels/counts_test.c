@@ -14,7 +14,7 @@
 enum { DENSE_LENGTH = 256, MAX_LINE = 512, SECTOR = 32 };
 
 static const double gather_limit =
-    1.4; /* wavefronts of gathers from shared memory over the ideal, on random masks */
+    1.5; /* wavefronts of gathers from shared memory over the ideal, on random masks */
 
 /* K of `random.9` is more than the default ring holds. */
 static const struct {

@@ -36,7 +36,8 @@ static bool take_stride(ring_walker *w, int64_t first, const chosen_stride *stri
 static bool take_block(ring_walker *w, int64_t block) {
     const mc_vsparse *a = w->a;
     int64_t first = a->row_ptr[block], count = a->row_ptr[block + 1] - first;
-    if (!windowed_choose(w->ring, a->cols, a->col_idx + first, count, &w->choice)) return false;
+    const int64_t span = windowed_span(w->ring, a->cols, a->vectors, a->row_blocks);
+    if (!windowed_choose(w->ring, span, a->col_idx + first, count, &w->choice)) return false;
     for (int part = 0; part < w->walk->parts; part++) {
         for (int64_t s = part; s < w->choice.count; s += w->walk->parts)
             if (!take_stride(w, first, &w->choice.items[s])) return false;
