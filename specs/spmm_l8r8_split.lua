@@ -13,8 +13,10 @@ staging = "tma"                 -- copies by the tensor memory accelerator
 parts   = {4, 2, 8}             -- thread blocks of a cluster, each with a part of k
 tile_n  = {64, 32}              -- columns of C a thread block
 warps   = {8, 16}               -- warps that multiply, each a row block; one more copies
-window  = {256, 128}            -- rows of B a copy
-stages  = {4, 6}                -- windows in the ring of a part; also 2, 3, 8, 12
+window  = 256                   -- rows of B a copy; also 64, 128
+stages  = 4                     -- windows in the ring of a part; also 2, 3, 6, 8, 12
+depth   = {2, 8}                -- strides of A a warp has asked for: 2 in registers, or a queue of 8 in shared memory; also 4, 16
+prefetch_l2 = {"off", "on"}     -- ask L2 for all of a warp's strides as soon as it knows where they lie
 overlap = "on"                  -- may start while the kernel before it still runs
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=64 --set ldb=64 ...

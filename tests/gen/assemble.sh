@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
-# async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
+# async: staging async, ahead: queues), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults), and of those of floats some variants, outputs and residuals with every V, by rows and by columns (floats).
-# assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | pack_panels | pack_csr | compress24 | slide24 | panels | csr | sampled_csr | sampled_panels], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
+# assemble.sh MCGEN SPEC [ring | ahead | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise | softmax | softmax_grad | optimise | values | spmmt | gemm | gemm_split | gemm_stream | gemm24_stream | gemm24 | gemm_mma | gemm24_mma | pattern | pack_strided | pack_windowed | pack_panels | pack_csr | compress24 | slide24 | panels | csr | sampled_csr | sampled_panels], or assemble.sh MCGEN FOLDER defaults | floats; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -130,6 +130,38 @@ ring_list() {
     echo "sm_100 0 stacked --set lhs=s16 --set vec=2 --set digits=offset --set tile_n=128 --set warps=16"
     echo "sm_90 0 narrow --set tile_n=32 --set warps=15 --set window=64 --set stages=12"
     echo "sm_120 0 narrow --set tile_n=32 --set warps=1 --set window=128 --set stages=2"
+}
+
+# Queues of strides, with as many warps as they leave registers for.
+ahead_list() {
+    local arch i first=0 all tma wide="--set warps=11 --set split=1" narrow="--set warps=16 --set tile_n=32"
+    local async="--set staging=async --set overlap=off --set prefetch_l2=off"
+    for arch in sm_90 sm_90a sm_100 sm_120; do
+        all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
+        for ((i = first; i < all; i += 61)); do echo "$arch $i open"; done
+        for ((i = first; i < all; i += 97)); do echo "$arch $i output $(output "$((i + first))")"; done
+        for ((i = first; i < all; i += 97)); do echo "$arch $i added $(added "$((i + first))")"; done
+        tma="--set resident=on,off --set depth=4 --set window=64 --set stages=2"
+        for i in 0 1 2 3; do
+            echo "$arch $i wide $tma $wide --set tile_n=128 $(added "$((i + first))")"
+            echo "$arch $i s16 $tma $wide --set tile_n=64 --set lhs=s16 --set rhs=s16"
+            echo "$arch $i s4 $tma $wide --set tile_n=128 --set rhs=s4 $(output "$((i + first))")"
+            echo "$arch $i tall $tma $wide --set tile_n=64 --set vec=16 $(added "$((i + first))")"
+            echo "$arch $i narrow $tma $narrow --set split=1 --set vec=$((2 * (1 + i % 2))) $(added "$((i + first))")"
+            echo "$arch $i f16 $tma $wide --set tile_n=64 --set lhs=f16 --set rhs=f16 --set out=f16 --set vec=$((1 << i))"
+            echo "$arch $i f16-narrow $tma $narrow --set split=1 --set lhs=f16 --set rhs=f16 --set out=f16 --set vec=8"
+            echo "$arch $i f16-tall $tma $wide --set tile_n=32 --set lhs=f16 --set rhs=f16 --set out=f16 --set vec=16"
+            echo "$arch $i fp8 $tma $wide --set tile_n=64 --set lhs=e4m3 --set rhs=e5m2 --set out=f16 --set vec=$((1 << i))"
+            echo "$arch $i tf32 $tma --set warps=7 --set split=1 --set tile_n=32 --set lhs=tf32 --set rhs=tf32 --set out=f32 --set vec=$((1 << i))"
+        done
+        first=$((first + 1))
+    done
+    for arch in sm_80 sm_86 sm_89; do
+        for i in 0 1 2 3; do
+            echo "$arch $i async $async --set tile_n=32,64 --set warps=4,16 --set window=64 --set stages=2 --set depth=4 --set resident=on $(output "$i")"
+            echo "$arch $i async-f16 $async --set tile_n=32 --set warps=4,16 --set window=64 --set stages=2 --set depth=4 --set resident=on --set lhs=f16 --set rhs=f16 --set out=f16 --set vec=$((1 << i))"
+        done
+    done
 }
 
 shared_list() {

@@ -263,6 +263,18 @@ expect 2 'parts: sm_80 has no thread block clusters' parts --arch sm_80 --set st
 expect 2 'parts: staging = "direct" has no windows to share out: leave it out' "$mcgen" --set parts=4 "$spec"
 expect 2 'the ring and the sums take' parts --set tile_n=128 --set window=256 --set stages=12
 
+# -- Strides asked for ahead -------------------------------------------------------------------------------------------
+ahead() { "$mcgen" --arch sm_90 --set split=1 --set tile_n=64 --set warps=8 --set depth=8 "$@" "${spec%.lua}_tiled.lua"; }
+expect 0 'places   u64  packed array; 16-byte aligned' ahead --describe
+expect 0 'control  u64  packed array; 16-byte aligned' ahead --describe --set depth=2 --set prefetch_l2=on
+expect 0 'control  u64  packed array; 4-byte aligned' ahead --describe --set depth=2
+expect 2 'depth: queues leave 16 warps no registers for 128 columns: at most 11 warps, or 2' ahead --set tile_n=128 --set warps=16
+expect 2 'depth: vec = 16 and 128 columns leave queues no registers: fewer columns, or 2' ahead --set vec=16 --set tile_n=128 --set warps=4
+expect 2 'the ring and the queues take' ahead --set tile_n=128 --set window=256 --set stages=6 --set depth=16
+expect 2 'prefetch_l2: sm_80 has no bulk copies, by which L2 is asked' ahead --arch sm_80 --set staging=async --set overlap=off --set prefetch_l2=on
+expect 2 'depth: staging = "direct" has no queues of strides: leave it out' "$mcgen" --set depth=4 "$spec"
+expect 2 'prefetch_l2: staging = "direct" does not ask L2 for A: leave it out' "$mcgen" --set prefetch_l2=on "$spec"
+
 for mode in balanced offset; do
     expect 0 "" digits --describe --json --set stacking=off "$mode"
     apart=$(stride_mma)

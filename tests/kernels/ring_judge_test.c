@@ -1,7 +1,7 @@
 /* What the simulator says of the ring kernel: each synchronisation is needed. Without it, on some problem, in some order of the
  * warps, the launch stops for a race, a fault of the copies, or a wait without end.
  *
- *   ring_judge_test SPEC [FIELD VALUE] */
+ *   ring_judge_test SPEC [FIELD VALUE]... */
 #include "check.h"
 #include "problem.h"
 #include <stdlib.h>
@@ -28,7 +28,7 @@ enum { CASES = sizeof cases / sizeof *cases };
 static const char *const devices[] = {"sim:limit=3000000", "sim:reversed:landing=first:limit=3000000",
                                       "sim:landing=first:limit=3000000", "sim:reversed:limit=3000000",
                                       "sim:seed=1:limit=3000000"};
-enum { DEVICES = sizeof devices / sizeof *devices };
+enum { DEVICES = sizeof devices / sizeof *devices, MAX_SETTINGS = 4 };
 
 typedef struct bench {
     problem problems[CASES];
@@ -37,10 +37,10 @@ typedef struct bench {
     mc_diag *diag;
 } bench;
 
-static bool bench_open(bench *t, const char *spec_path, const mc_setting *setting) {
+static bool bench_open(bench *t, const char *spec_path, const mc_setting *settings, size_t count) {
     mc_spec *spec = NULL;
     t->diag = mc_diag_create();
-    mc_status status = mc_spec_read(spec_path, setting, setting != NULL, &spec, t->diag);
+    mc_status status = mc_spec_read(spec_path, settings, count, &spec, t->diag);
     if (status == MC_OK) status = mc_kernel_generate(spec, mc_spec_default(spec), &t->kernel, t->diag);
     for (int i = 0; status == MC_OK && i < DEVICES; i++)
         status = mc_device_open(devices[i], &t->devices[i], t->diag);
@@ -67,17 +67,18 @@ static const struct {
     const char *name;
     int sites, async_sites; /* of staging tma, of staging async */
     int sum_sites;          /* more where warps share a row block */
+    int queue_sites;        /* more where warps have queues of 4 strides, and turns; two of tma go */
     int lines;              /* of the loop around a wait, which goes with it */
 } kinds[] = {
-    {"bar.sync", 2, 3, 2, 1},
-    {"bar.warp.sync", 2, 0, 0, 1},
-    {"mbarrier.try_wait", 6, 0, 0, 3},
-    {"mbarrier.init", 12, 0, 0, 1},
-    {"mbarrier.arrive.shared", 2, 0, 0, 1},
-    {"mbarrier.arrive.expect_tx", 2, 0, 0, 1},
-    {"fence.mbarrier_init", 1, 0, 0, 1},
-    {"cp.async.wait_group", 0, 3, 0, 1},
-    {"cp.async.commit_group", 0, 4, 0, 1},
+    {"bar.sync", 2, 3, 2, 0, 1},
+    {"bar.warp.sync", 2, 0, 0, 1, 1},
+    {"mbarrier.try_wait", 6, 0, 0, 0, 3},
+    {"mbarrier.init", 12, 0, 0, 0, 1},
+    {"mbarrier.arrive.shared", 2, 0, 0, 0, 1},
+    {"mbarrier.arrive.expect_tx", 2, 0, 0, 0, 1},
+    {"fence.mbarrier_init", 1, 0, 0, 0, 1},
+    {"cp.async.wait_group", 0, 3, 0, 3, 1},
+    {"cp.async.commit_group", 0, 4, 0, 10, 1},
 };
 
 /* A copy of PTX with blanks for the LINES lines from that of AT on. */
@@ -134,13 +135,14 @@ static void without(bench *t, const char *at, int lines, const char *name) {
 static void sites(bench *t) {
     const char *ptx = mc_kernel_ptx(t->kernel);
     bool async = strcmp(mc_kernel_field_text(t->kernel, "staging"), "async") == 0,
-         shared = mc_kernel_field(t->kernel, "split") > 1;
+         shared = mc_kernel_field(t->kernel, "split") > 1, queued = mc_kernel_field(t->kernel, "depth") > 2;
     int all = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         int count = 0;
         for (const char *at = ptx; (at = strstr(at, kinds[i].name)) != NULL; at++, count++)
             without(t, at, kinds[i].lines, kinds[i].name);
-        int want = (async ? kinds[i].async_sites : kinds[i].sites) + (shared ? kinds[i].sum_sites : 0);
+        int want = (async ? kinds[i].async_sites : kinds[i].sites) + (shared ? kinds[i].sum_sites : 0) +
+                   (queued ? kinds[i].queue_sites : 0);
         CHECK(count == want, "%d of %s, not %d", count, kinds[i].name, want);
         all += count;
     }
@@ -150,9 +152,12 @@ static void sites(bench *t) {
 int main(int argc, char **argv) {
     bench t = {0};
     mc_status status;
-    if (argc != 2 && argc != 4) return 2;
-    const mc_setting setting = argc == 4 ? (mc_setting){argv[2], argv[3]} : (mc_setting){0};
-    if (bench_open(&t, argv[1], argc == 4 ? &setting : NULL)) {
+    mc_setting settings[MAX_SETTINGS];
+    size_t count = 0;
+    if (argc % 2 || argc > 2 + 2 * MAX_SETTINGS) return 2;
+    for (; argc > 2 + 2 * (int)count; count++)
+        settings[count] = (mc_setting){argv[2 + 2 * count], argv[3 + 2 * count]};
+    if (bench_open(&t, argv[1], settings, count)) {
         CHECK(is_right(&t, NULL, &status), "the kernel itself: %s", mc_diag_text(t.diag));
         if (check_failed == 0) sites(&t);
     }

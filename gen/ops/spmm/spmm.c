@@ -31,7 +31,7 @@ static const mc_field fields[] = {
 #include "ops/spmm/ring/parts_fields.def"
 };
 /* clang-format on */
-SCHEMA_FITS(fields, F_PARTS);
+SCHEMA_FITS(fields, F_PREFETCH_L2);
 
 static const mc_solver *solver(const int64_t *point) {
 #define STAGING(name, word, solver, kind, doc) &solver,

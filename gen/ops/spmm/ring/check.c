@@ -1,5 +1,6 @@
 /* What fields have against each other in the ring kernel. */
 #include "ops/spmm/ring/plan.h"
+#include "parts/fragment.h"
 
 static void check_split(const ring_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
@@ -31,9 +32,11 @@ static void check_b(const ring_plan *plan, mc_complaints *complaints) {
 static void check_shared_memory(const ring_plan *plan, const mc_arch *arch, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
     if (base->shared_bytes <= arch->shared << 10) return;
+    const char *beside = ring_is_queued(plan)                 ? " and the queues take"
+                         : base->split > 1 || plan->parts > 1 ? " and the sums take"
+                                                              : " takes";
     complain(complaints, F_STAGES, "the ring%s %u bytes of shared memory, a thread block of %s has %u",
-             base->split > 1 || plan->parts > 1 ? " and the sums take" : " takes", base->shared_bytes,
-             arch->target, arch->shared << 10);
+             beside, base->shared_bytes, arch->target, arch->shared << 10);
 }
 
 static void check_together(const ring_plan *plan, mc_complaints *complaints) {
@@ -64,6 +67,27 @@ static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaint
                  plan->parts, base->warps);
 }
 
+/* Warps of a thread block, the one that copies included, for which ptxas 13 finds registers with queues. */
+static int most_queued_warps(const ring_plan *plan) {
+    enum { WIDE_ROW = 128 };
+    static const int most[] = {17, 12, 0};
+    return most[(ring_row_bytes(plan) == WIDE_ROW) + spmm_is_tall(&plan->base.math)];
+}
+
+static void check_queues(const ring_plan *plan, mc_complaints *complaints) {
+    const spmm_plan *base = &plan->base;
+    int warps = base->threads / MC_WARP, most = most_queued_warps(plan);
+    if (!ring_is_queued(plan) || warps <= most) return;
+    if (most == 0)
+        complain(complaints, F_DEPTH,
+                 "vec = %d and %d columns leave queues no registers: fewer columns, or 2", base->vec,
+                 base->tile_n);
+    else
+        complain(complaints, F_DEPTH,
+                 "queues leave %d warps no registers for %d columns: at most %d warps, or 2", base->warps,
+                 base->tile_n, most - (warps - base->warps));
+}
+
 void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *complaints) {
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
     const spmm_plan *base = &plan->base;
@@ -85,5 +109,8 @@ void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *comp
     check_together(plan, complaints);
     check_parts(plan, arch, complaints);
     check_b(plan, complaints);
+    check_queues(plan, complaints);
+    if (plan->prefetch && !arch->tma)
+        complain(complaints, F_PREFETCH_L2, "%s has no bulk copies, by which L2 is asked", arch->target);
     check_shared_memory(plan, arch, complaints);
 }

@@ -95,6 +95,7 @@ static void emit_turns(ring_strides *s, ring_feed *feed, ring_epilogue *epilogue
     epilogue->next = label(b, "NEXT");
     set_label(b, loop);
     ring_row_block next = ring_emit_next_row(s->r, rows);
+    if (s->r->plan->prefetch) s->next = next;
     ring_emit_row_factors(epilogue);
     ring_emit_strides(s);
     emit_turn(s, next);
@@ -137,8 +138,13 @@ static void emit_products(ring_emitter *r, const ring_staging *staging, ring_fee
     sums_begin(&sums);
     sums_declare(&sums, ring_acc_count(r->plan));
     ring_rows rows = ring_emit_rows(r, &block);
+    ring_packed packed = {0};
+    if (r->plan->prefetch) {
+        packed = ring_emit_packed(r);
+        ring_emit_prefetch(r, &packed, block);
+    }
     if (staging->fill) staging->fill(feed);
-    ring_packed packed = ring_emit_packed(r);
+    if (!r->plan->prefetch) packed = ring_emit_packed(r);
     ring_emit_first_strides(r, &packed, block);
     r->at.c_array = load_array(b, "c");
     ring_epilogue epilogue = {.r = r, .sums = &sums, .row_block = block.number};

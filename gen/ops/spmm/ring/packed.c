@@ -1,5 +1,6 @@
 /* A lane's words of the ring kernel's packed arrays (windowed.h). Those of a stride are loaded while the
-   stride before it is computed. */
+   stride before it is computed: out of memory, or out of the warp's queue, which asked for them long before
+   (queue.c). */
 #include "ops/spmm/ring/ring.h"
 #include "parts/windowed.h"
 
@@ -11,6 +12,16 @@ static int value_regs(const ring_emitter *r) {
     return RING_HALVES * math->value_bytes * math->mma;
 }
 
+/* Where element INDEX of BYTES lies in ARRAY, whose address is loaded to FROM. With a queue it lies in entry
+   0 instead, whose part of the array begins at ENTRY. */
+static mc_reg emit_of_lane(const ring_emitter *r, const char *name, mc_reg index, int bytes,
+                           const char *array, mc_reg *from, mc_reg entry) {
+    mc_builder *b = r->at.b;
+    if (ring_is_queued(r->plan)) return mad_s32(b, name, index, I(bytes), entry);
+    *from = load_array(b, array);
+    return mad_wide(b, name, index, I(bytes), *from);
+}
+
 static void emit_places(const ring_emitter *r, ring_packed *p) {
     mc_builder *b = r->at.b;
     mc_reg lane = r->at.place.lane;
@@ -18,8 +29,8 @@ static void emit_places(const ring_emitter *r, ring_packed *p) {
     bool tall = spmm_is_tall(&r->at.plan->math);
     if (ring_reads_words(r->plan)) {
         note(b, "lane: words 4 t to 4 t + 3 of the places, 8 values at %d lane", bytes);
-        p->places =
-            mad_wide(b, "places_base", r->at.place.t, I(RING_MAX_PLACES * WORD), load_array(b, "places"));
+        p->places = emit_of_lane(r, "places_base", r->at.place.t, RING_MAX_PLACES * WORD, "places",
+                                 &p->arrays.places, p->queue.places);
         return;
     }
     mc_reg word = b32(b, "word");
@@ -29,7 +40,7 @@ static void emit_places(const ring_emitter *r, ring_packed *p) {
     if (tall) high = and_b32(b, "word_second", high, I(1));
     EMIT(b, and_b32, word, lane, I(WINDOWED_ROW_MASK));
     EMIT(b, mad_s32, word, high, I(WINDOWED_GROUP), word);
-    p->places = mad_wide(b, "places_base", word, I(WORD), load_array(b, "places"));
+    p->places = emit_of_lane(r, "places_base", word, WORD, "places", &p->arrays.places, p->queue.places);
 }
 
 /* Sets the addresses at which this lane reads stride 0. */
@@ -38,10 +49,12 @@ static void emit_start(const ring_emitter *r, ring_packed *p) {
     mc_reg lane = r->at.place.lane;
     int bytes = MC_LANE_SLOTS * r->at.plan->math.value_bytes;
     heading(b, "Where strides lie in the packed arrays");
+    if (ring_is_queued(r->plan)) ring_queue_begin(r, &p->queue, &p->arrays);
     emit_places(r, p);
-    p->values = mad_wide(b, "values_base", lane, I(bytes), load_array(b, "values"));
+    p->values = emit_of_lane(r, "values_base", lane, bytes, "values", &p->arrays.values, p->queue.values);
     p->has_values = lanes_with_values(&r->at.plan->math, b, r->at.place.g);
-    p->control = load_array(b, "control");
+    if (ring_is_queued(r->plan)) p->control = p->queue.control;
+    else p->control = p->arrays.control = load_array(b, "control");
 }
 
 static ring_stride emit_empty(const ring_emitter *r, const char *place, const char *control,
@@ -64,11 +77,41 @@ ring_packed ring_emit_packed(const ring_emitter *r) {
     mc_builder *b = r->at.b;
     ring_packed p = {.fetch = b32(b, "fetch"), .some = pred(b, "some")};
     p.some_values = lanes_declare(&r->at.plan->math, b, guards, p.some);
-    p.places_at = b64(b, "places_at"), p.values_at = b64(b, "values_at"), p.control_at = b64(b, "control_at");
+    mc_reg (*address)(mc_builder *, const char *) = ring_is_queued(r->plan) ? b32 : b64;
+    p.places_at = address(b, "places_at"), p.values_at = address(b, "values_at");
+    p.control_at = address(b, "control_at");
     emit_start(r, &p);
     p.at_hand = emit_empty(r, "place", "step", "value");
     p.next = emit_empty(r, "next_place", "next_step", "next_value");
     return p;
+}
+
+/* Loads of 1, 2 and 4 words, out of memory or out of the queue. */
+static const mc_opcode loads[2][LOAD_REGS + 1] = {{[1] = OP_ldg_b32, [2] = OP_ldg_v2, [4] = OP_ldg_v4},
+                                                  {[1] = OP_lds_b32, [2] = OP_lds_v2, [4] = OP_lds_v4}};
+
+static void emit_words(const ring_emitter *r, mc_reg guard, const mc_reg *to, int count, mc_reg at,
+                       int offset) {
+    builder_emit(r->at.b, guard, loads[ring_is_queued(r->plan)][count],
+                 MC_OPERANDS(operand_vector(to, count), AT(at, offset)));
+}
+
+/* Sets where this lane reads stride AT. */
+static void emit_addresses(const ring_emitter *r, const ring_packed *p, mc_reg at) {
+    mc_builder *b = r->at.b;
+    const struct {
+        mc_reg to, from;
+        int bytes;
+    } all[] = {{p->control_at, p->control, WORD},
+               {p->places_at, p->places, WINDOWED_STRIDE_WORDS * WORD},
+               {p->values_at, p->values, r->at.plan->stride_values}};
+    bool queued = ring_is_queued(r->plan);
+    mc_reg entry = p->queue.entry;
+    if (queued) EMIT(b, and_b32, entry, at, I(r->plan->depth - 1));
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (queued) EMIT(b, mad_s32, all[i].to, entry, I(ring_entry_bytes(r->plan)), all[i].from);
+        else EMIT(b, mad_wide, all[i].to, at, I(all[i].bytes), all[i].from);
+    }
 }
 
 /* Loads stride AT, if BLOCK has it. */
@@ -79,28 +122,46 @@ static void emit_load(const ring_emitter *r, const ring_packed *p, const ring_st
     int regs = RING_HALVES * plan->math.value_bytes;
     int mma_bytes = WINDOWED_ROW_VALUES * plan->math.value_bytes * spmm_mma_row(&plan->math, 1);
     EMIT(b, setp_lt, p->some, at, block.last);
-    EMIT(b, mad_wide, p->control_at, at, I(WORD), p->control);
-    EMIT(b, mad_wide, p->places_at, at, I(WINDOWED_STRIDE_WORDS * WORD), p->places);
-    EMIT(b, mad_wide, p->values_at, at, I(plan->stride_values), p->values);
-    EMIT_IF(b, p->some, ldg_b32, to->control, AT(p->control_at, 0));
-    if (ring_place_words(r->plan) == 1) EMIT_IF(b, p->some, ldg_b32, to->place[0], AT(p->places_at, 0));
-    else EMIT_IF(b, p->some, ldg_v4, V4(to->place), AT(p->places_at, 0));
+    emit_addresses(r, p, at);
+    emit_words(r, p->some, &to->control, 1, p->control_at, 0);
+    emit_words(r, p->some, to->place, ring_place_words(r->plan), p->places_at, 0);
     lanes_set(&plan->math, b, p->has_values, at, block.last, p->some_values);
     int load = regs < LOAD_REGS ? regs : LOAD_REGS;
     for (int m = 0; m < plan->math.mma; m++)
         for (int i = 0; i < regs; i += load)
-            builder_emit(b, p->some_values.mma[m], load == 2 ? OP_ldg_v2 : OP_ldg_v4,
-                         MC_OPERANDS(operand_vector(&to->value[regs * m + i], load),
-                                     AT(p->values_at, m * mma_bytes + i * WORD)));
+            emit_words(r, p->some_values.mma[m], &to->value[regs * m + i], load, p->values_at,
+                       m * mma_bytes + i * WORD);
 }
 
-/* Loads the stride behind the one at hand. */
+/* Loads the stride behind the one at hand. The entry of the latter is free then, for another one. */
 static void emit_load_next(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
-    EMIT(r->at.b, add_s32, p->fetch, block.stride, I(1));
+    mc_builder *b = r->at.b;
+    int depth = r->plan->depth;
+    if (ring_is_queued(r->plan)) ring_queue_await(r, depth - 2);
+    EMIT(b, add_s32, p->fetch, block.stride, I(1));
     emit_load(r, p, &p->next, p->fetch, block);
+    if (!ring_is_queued(r->plan)) return;
+    EMIT(b, add_s32, p->fetch, block.stride, I(depth));
+    ring_queue_ask(r, p, p->fetch, block.last);
 }
 
 void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
+    mc_builder *b = r->at.b;
+    if (!ring_is_queued(r->plan)) {
+        emit_load(r, p, &p->at_hand, block.stride, block);
+        emit_load_next(r, p, block);
+        return;
+    }
+    note(b, "copy the first %d strides to the warp's queue", r->plan->depth);
+    for (int i = 0; i < r->plan->depth; i++) {
+        EMIT(b, add_s32, p->fetch, block.stride, I(i));
+        ring_queue_ask(r, p, p->fetch, block.last);
+    }
+}
+
+void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
+    if (!ring_is_queued(r->plan)) return;
+    ring_queue_await(r, r->plan->depth - 1);
     emit_load(r, p, &p->at_hand, block.stride, block);
     emit_load_next(r, p, block);
 }
@@ -114,6 +175,8 @@ void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row
         EMIT(b, mov_b32, p->at_hand.place[i], p->next.place[i]);
     EMIT(b, mov_b32, p->at_hand.control, p->next.control);
     for (int i = 0; i < value_regs(r); i++) EMIT(b, mov_b32, p->at_hand.value[i], p->next.value[i]);
-    note(b, "prefetch the stride behind it");
+    if (ring_is_queued(r->plan))
+        note(b, "load the stride behind it, and copy one %d behind it", r->plan->depth);
+    else note(b, "prefetch the stride behind it");
     emit_load_next(r, p, block);
 }

@@ -12,6 +12,14 @@ static int widest_copy(const ring_plan *plan) {
     return bytes <= plan->base.align ? bytes : 0;
 }
 
+/* The queues, which lie behind all else. */
+static void place_queues(ring_plan *plan) {
+    spmm_plan *base = &plan->base;
+    if (!ring_is_queued(plan)) return;
+    plan->queues = ((int)base->shared_bytes + RING_PIECE - 1) / RING_PIECE * RING_PIECE;
+    base->shared_bytes = (unsigned)plan->queues + ring_queue_bytes(plan);
+}
+
 void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     ring_plan *plan = out;
     spmm_plan *base = &plan->base;
@@ -22,6 +30,10 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     plan->resident = point[F_RESIDENT] != 0;
     plan->together = (int)point[F_TOGETHER];
     plan->parts = (int)point[F_PARTS];
+    plan->depth = (int)point[F_DEPTH];
+    plan->prefetch = point[F_PREFETCH_L2] != 0;
+    plan->depth = (int)point[F_DEPTH];
+    plan->prefetch = point[F_PREFETCH_L2] != 0;
     plan->tensor = base->staging == SPMM_TMA;
     plan->copy = plan->tensor ? 0 : widest_copy(plan);
     base->threads = MC_WARP * (base->warps + plan->tensor); /* one warp more, which copies */
@@ -32,5 +44,6 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     base->guard_rows |= plan->resident || base->split > 1 || plan->together > 1 || plan->parts > 1;
     base->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan) + ring_tile_bytes(plan) +
                          ring_parts_bytes(plan);
+    place_queues(plan);
     ring_check(point, plan, complaints);
 }

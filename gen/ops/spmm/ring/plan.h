@@ -8,7 +8,10 @@
 #include "parts/columns.h"
 #include "parts/pipeline.h"
 
-enum { RING_LOAD_BYTES = 32 };
+enum {
+    RING_LOAD_BYTES = 32,
+    RING_PIECE = 16, /* bytes of A that a lane copies at once */
+};
 
 typedef struct ring_plan {
     spmm_plan base;
@@ -18,6 +21,9 @@ typedef struct ring_plan {
     int together;       /* row blocks beside one another in C; above 1 they share a tile */
     int parts;     /* thread blocks of a cluster that share row blocks, each with a part of k's windows */
     bool resident; /* thread blocks keep all of B's column tile, and take row blocks in turn */
+    int depth;     /* strides of A that a warp's queue holds; 2: there is none (queue.c) */
+    bool prefetch; /* a lane asks L2 for its warp's strides ahead */
+    int queues;    /* where the queues begin in shared memory */
 } ring_plan;
 
 /* Bytes of a row of B in the ring, and of a window; ldmatrix that read a row. */
@@ -78,6 +84,11 @@ unsigned ring_tile_bytes(const ring_plan *plan);
 /* parts.c. Bytes of shared memory, behind the barriers, through which thread blocks that share row blocks
    exchange sums: room for what comes in, and a barrier for each row block that this thread block finishes. */
 unsigned ring_parts_bytes(const ring_plan *plan);
+
+/* queue.c. Whether warps have queues; bytes of an entry, and of all queues. */
+static inline bool ring_is_queued(const ring_plan *plan) { return plan->depth > 2; }
+int ring_entry_bytes(const ring_plan *plan);
+unsigned ring_queue_bytes(const ring_plan *plan);
 
 /* B's address must be a multiple of so many bytes, and ldb of so many elements. */
 static inline int ring_copy_unit(const ring_plan *plan) { return plan->tensor ? 16 : 4; }

@@ -4,7 +4,8 @@
  *   rows.c      which row block a warp takes
  *   tma.c       windows come by tensor copies of a warp of their own, and stages have barriers
  *   async.c     windows come by cp.async of all threads, which pass from window to window together
- *   packed.c    strides of the packed arrays, loaded ahead
+ *   packed.c    strides of the packed arrays, in registers
+ *   queue.c     how they are asked for ahead: by queues in shared memory, and out of L2
  *   strides.c   the loop over a row block's strides
  *   words.c     how it reads elements of 32 bits
  *   sum.c       sums of warps that share a row block
@@ -22,9 +23,10 @@
 
 enum {
     RING_MAX_LOADS = SPMM_MAX_LOADS,
-    RING_HALVES = 2,     /* halves of a stride: 16 slots each */
-    RING_MAX_LATE = 8,   /* registers of a lane's values in a half: up to 4 for each mma */
-    RING_MAX_PLACES = 4, /* of its places in a stride */
+    RING_HALVES = 2,                /* halves of a stride: 16 slots each */
+    RING_MAX_LATE = 8,              /* registers of a lane's values in a half: up to 4 for each mma */
+    RING_MAX_PLACES = 4,            /* of its places in a stride */
+    RING_PREFETCH_BYTES = 64 << 10, /* of a row block's values, for which L2 is asked at once */
 };
 
 /* What all stages of the kernel know. */
@@ -135,8 +137,26 @@ typedef struct ring_stride {
         value[RING_MAX_LATE * RING_HALVES]; /* value: for each mma, of both halves */
 } ring_stride;
 
+/* The packed arrays in memory. */
+typedef struct ring_arrays {
+    mc_reg places, values, control;
+} ring_arrays;
+
+/* A warp's queue of strides, as a lane sees it (queue.c). */
+typedef struct ring_queue {
+    mc_reg values, places, control; /* what entry 0 has of each, in shared memory */
+    /* In memory, of stride 0: the lane's first piece of the values, and its last piece, which is one of
+       values or of places; from a stride's last piece to the next one's. In entry 0: where the first goes */
+    mc_reg values_from, from, step, to;
+    mc_reg copies, first; /* whether the lane has a last piece; copies the control, as lane 0 does */
+    mc_reg there, from_at, to_at, entry; /* scratch */
+} ring_queue;
+
 typedef struct ring_packed {
-    mc_reg places, values, control;          /* addresses of what this lane reads of stride 0 */
+    ring_arrays arrays;
+    ring_queue queue;
+    /* Addresses of what this lane reads of stride 0; where there is a queue, of its entry 0 */
+    mc_reg places, values, control;
     mc_reg places_at, values_at, control_at; /* scratch: of the stride that is loaded */
     spmm_value_lanes has_values;             /* whether this lane holds values of A */
     /* scratch: the number of the stride that is loaded; whether the row block has it, and this lane values */
@@ -147,10 +167,27 @@ typedef struct ring_packed {
 
 /* Sets where strides lie, and makes both strides empty, since a load may leave them as they are. */
 ring_packed ring_emit_packed(const ring_emitter *r);
-/* Loads BLOCK's first two strides. */
+/* Asks for BLOCK's first strides: loads two, or copies as many as the queue holds. All lanes must have read
+   what the queue held before. */
 void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+/* Comes behind it, where BLOCK has strides: loads the first two out of the queue, if there is one. */
+void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 /* Makes the next stride the one at hand, and begins to load the one behind it. */
 void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+
+/* -- queue.c ------------------------------------------------------------------------------------------ */
+
+/* Loads the addresses ARRAYS. Sets where this warp's queue lies, and which pieces this lane copies. */
+void ring_queue_begin(const ring_emitter *r, ring_queue *q, ring_arrays *arrays);
+/* Copies stride AT to its entry, if it is before LAST. The copies are a group of their own; without a stride
+   it is an empty one. */
+void ring_queue_ask(const ring_emitter *r, const ring_packed *p, mc_reg at, mc_reg last);
+/* Waits until no more than the latest COUNT groups are on their way. Then all lanes may read what the others
+   brought, and what lanes have read before may be written over. */
+void ring_queue_await(const ring_emitter *r, int count);
+/* Asks L2 for BLOCK's strides, if there are any: for up to RING_PREFETCH_BYTES of values, and for the same
+   strides' places and control. */
+void ring_emit_prefetch(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 
 /* -- strides.c ---------------------------------------------------------------------------------------- */
 
@@ -159,7 +196,8 @@ typedef struct ring_strides {
     const ring_staging *staging;
     const ring_feed *feed;
     const ring_packed *packed;
-    ring_row_block block;
+    /* The row block at hand; with `resident` and `prefetch_l2` the next one, for which L2 is asked */
+    ring_row_block block, next;
     spmm_sums *sums;
     spmm_pairs pairs;
     /* 1 in both halves of the word for lanes that read the 16 bytes beside, else 0; of words g in both */

@@ -65,11 +65,19 @@ static void add_strides(const ring_plan *plan, mc_contract *c) {
         add_array(c, words && i == PLACES ? 16 : 4, arrays[i]);
 }
 
+/* control, places and values are copied, or asked for, in pieces. */
+static void align_pieces(const ring_plan *plan, mc_contract *c) {
+    enum { CONTROL = 2 };
+    if (!ring_is_queued(plan) && !plan->prefetch) return;
+    for (size_t i = CONTROL; i < c->param_count; i++) c->params[i].align = RING_PIECE;
+}
+
 static void make_contract(const void *data, mc_contract *c) {
     const ring_plan *plan = data;
     c->format = "windowed-bcrs";
     add_strides(plan, c);
     spmm_add_values(&plan->base, true, c);
+    align_pieces(plan, c);
     if (plan->tensor) add_b_map(plan, c);
     else add_b(plan, c);
     spmm_contract(&plan->base, true, !plan->tensor, c);
@@ -98,7 +106,9 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
              base->split, plan->stages, plan->window, plan->resident ? "_resident" : "",
              base->c_columns ? "_columns" : "");
     size_t length = strlen(name);
-    if (plan->parts > 1) snprintf(name + length, MC_MAX_ENTRY - length, "_p%d", plan->parts);
+    if (plan->parts > 1)
+        length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_p%d", plan->parts);
+    if (ring_is_queued(plan)) snprintf(name + length, MC_MAX_ENTRY - length, "_d%d", plan->depth);
 }
 
 #define RING(by)                                                                                             \

@@ -138,6 +138,15 @@ static void emit_loop(ring_strides *s, mc_label done) {
     emit_last(s, &late, last, done);
 }
 
+/* What says where the next row block's strides lie was loaded before the first stride, and may be there by
+   now. */
+static void emit_prefetch_next(const ring_strides *s) {
+    mc_builder *b = s->r->at.b;
+    b->prefix = "next_";
+    ring_emit_prefetch(s->r, s->packed, s->next);
+    b->prefix = NULL;
+}
+
 void ring_emit_strides(ring_strides *s) {
     mc_builder *b = s->r->at.b;
     mc_label done = label(b, "STRIDES_DONE");
@@ -146,8 +155,10 @@ void ring_emit_strides(ring_strides *s) {
     EMIT_IF(b, none, bra_uni, TO(done));
     heading(b, "The first stride");
     b->prefix = "first_";
+    ring_emit_take_first(s->r, s->packed, s->block);
     emit_begin(s, true);
     b->prefix = NULL;
+    if (s->next.last.id) emit_prefetch_next(s);
     emit_loop(s, done);
     set_label(b, done);
     s->staging->rest(s->feed);

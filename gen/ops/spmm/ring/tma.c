@@ -61,6 +61,11 @@ static void emit_await_loads(const ring_feed *f) {
     EMIT(b, add_s32, f->tma.warp.leave_at, f->tma.warp.leave_at, bits);
 }
 
+/* All lanes have read what they wanted of the windows. With queues they have met since (queue.c). */
+static void emit_all_have_read(const ring_feed *f) {
+    if (!ring_is_queued(f->r->plan)) EMIT(f->tma.pipe.b, bar_warp_sync, H(0xffffffff));
+}
+
 static void emit_leave(const ring_feed *f, mc_reg none) {
     const ring_tma *t = &f->tma;
     mc_builder *b = t->pipe.b;
@@ -70,7 +75,7 @@ static void emit_leave(const ring_feed *f, mc_reg none) {
     EMIT(b, setp_eq, none, t->count, I(0));
     EMIT_IF(b, none, bra_uni, TO(left));
     emit_await_loads(f);
-    EMIT(b, bar_warp_sync, H(0xffffffff));
+    emit_all_have_read(f);
     set_label(b, leave);
     pipeline_leave(&t->pipe, &t->warp);
     emit_count_down(t, leave);
@@ -109,7 +114,7 @@ static void rest(const ring_feed *f) {
     EMIT(b, sub_s32, t->count, t->count, t->warp.left);
     mc_reg none = setp_lt(b, "none_left", t->count, I(1));
     EMIT_IF(b, none, bra_uni, TO(done));
-    EMIT(b, bar_warp_sync, H(0xffffffff));
+    emit_all_have_read(f);
     set_label(b, loop);
     mc_reg waited = setp_lt(b, "was_waited", t->warp.left, t->warp.waited);
     EMIT_IF(b, waited, bra_uni, TO(there));
