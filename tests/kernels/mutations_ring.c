@@ -40,7 +40,14 @@ static bool empty_half(const mutation *m) {
            strstr(m->to, "%whole, %block, 0");
 }
 
+/* a queue's wait for more groups than it must wait for */
+static bool longer_wait(const mutation *m) {
+    return strstr(m->from, "cp.async.wait_group") && mutation_number(m->to) >= 0 &&
+           mutation_number(m->to) < mutation_number(m->from);
+}
+
 static const equivalence ring_equivalents[] = {
+    {longer_wait, "what arrived later than it must is there as well"},
     {unread, "what there is no stride or row block for is not used"},
     {more_windows, "windows behind B's last row are zeros, which nothing reads"},
     {unused_state, "the copying warp uses no other 64-bit register than the map's address"},
@@ -102,6 +109,13 @@ static const mc_setting ring_kernels[][MUTATION_SETTINGS] = {
      {"scale", "column"},
      {"bias", "row"},
      {"act", "relu"}},
+    {{"tile_n", "64"},
+     {"warps", "4"},
+     {"split", "1"},
+     {"window", "64"},
+     {"stages", "3"},
+     {"resident", "off"},
+     {"depth", "4"}},
 };
 
 static const mc_setting float_ring_kernels[][MUTATION_SETTINGS] = {
