@@ -189,7 +189,7 @@ MC_API mc_status mc_csr_stream_pack(const mc_vsparse *a, const mc_csr_stream *fo
    of at most 16 bits, or floats, with vec at most 16. */
 typedef struct mc_ring {
     int window, stages; /* rows of B in a window, a multiple of 8; windows in the ring, 2 to 255 */
-    int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */
+    int tile_n;         /* bytes of B in a row of the ring: 16, 32, 64 or 128; the ring has less than 1 MiB */
     int split;          /* parts of a row block's strides, each for a warp of its own: 1, 2, 4 or 8 */
     mc_coding coding;   /* of integers mc_digits */
     bool zeros;   /* padding names a row of zeros behind the last stage, as that of floats does anyway */

@@ -237,7 +237,7 @@ static bool pack_row_block(packer *p, int64_t block) {
 /* A row of B and its ring row are in one bank if windows are whole groups of 8; controls and places have 8
    and 16 bits. */
 static bool is_ring(const mc_ring *ring) {
-    bool tile = ring->tile_n == 32 || ring->tile_n == 64 || ring->tile_n == 128;
+    bool tile = ring->tile_n == 16 || ring->tile_n == 32 || ring->tile_n == 64 || ring->tile_n == 128;
     bool stages = ring->stages >= 2 && ring->stages <= WINDOWED_WAIT_MASK;
     bool split = ring->split == 1 || ring->split == 2 || ring->split == 4 || ring->split == MAX_SPLIT;
     bool parts = ring->parts >= 0 && ring->parts <= MAX_SPLIT && (ring->parts & (ring->parts - 1)) == 0 &&

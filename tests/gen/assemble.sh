@@ -727,7 +727,7 @@ floats_list() {
 
 defaults_list() {
     local arch vec targets="sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120"
-    grep -q '"tma"' "$spec" && targets="sm_90 sm_90a sm_100 sm_120"
+    grep -qE '"tma"|^overlap *= *"on"' "$spec" && targets="sm_90 sm_90a sm_100 sm_120" # overlap, too, is of sm_90 and later
     grep -qE '^arch *= *"sm_90a"' "$spec" && targets=sm_90a
     for arch in $targets; do
         "$mcgen" "$spec" --arch "$arch" --describe 2>&1 | grep -q 'wants sm_' && continue # its mma

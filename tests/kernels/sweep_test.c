@@ -6,6 +6,7 @@
  *         judged open|fixed|unaligned [PART]  the same in all orders
  *         outputs open|fixed|unaligned [PART] edges with outputs that are not s32, each run in one order
  *         variants                     every variant x four shapes
+ *         tokens                       SpMM: 1 to 17 columns and all gaps between rows of B, variants in turn
  *         realistic                    the default variant on a matrix like a pruned layer, and where m, n or k is 0 */
 #include "check.h"
 #include "cover.h"
@@ -27,7 +28,7 @@ typedef struct sweep {
     problem_kind kind;
     mc_type out; /* without outputs */
     bool fixed;  /* shapes become settings */
-    int unit; /* B's address and rows must be multiples of it, in bytes: 16 for staging = "tma" and methods "window" and "dense", 4 for "async" */
+    int unit; /* B's address and rows must be multiples of it, in bytes: 16 for staging = "tma" and methods "window" and "dense", 4 for "async", or 1 where its rows have 16 bytes */
     int chunk;  /* methods "window" and "dense": k is fixed at a multiple of it; 0: "gather" */
     int most_k; /* method "window": its tile_k has all of k; 0: others */
     int a_unit; /* bytes that A's rows must be multiples of */
@@ -68,9 +69,9 @@ static bool must_refuse(const sweep *s, const problem_case *c) {
 }
 
 /* What cannot run says so, from the spec or at the launch. */
-static void check_refusal(sweep *s, mc_status status, mc_status want) {
-    CHECK(status == want && strstr(mc_diag_text(s->diag), "multiple of") != NULL, "status %d: %s",
-          (int)status, mc_diag_text(s->diag));
+static void check_refusal(sweep *s, mc_status status, mc_status want, const char *why) {
+    CHECK(status == want && strstr(mc_diag_text(s->diag), why) != NULL, "status %d: %s", (int)status,
+          mc_diag_text(s->diag));
     mc_diag_clear(s->diag);
     s->refused++;
 }
@@ -83,8 +84,10 @@ static void run_variant(sweep *s, const problem *p, const mc_spec *spec, size_t 
     int first = s->with_outputs ? (int)(s->runs % ORDERS) : 0, count = s->with_outputs ? 1 : s->orders;
     proof_choose(s->device, first, count);
     if (status == MC_OK) status = problem_run(p, s->device, kernel, NULL, s->diag);
-    if (kernel && launches && must_refuse(s, p->spec)) {
-        check_refusal(s, status, MC_CANNOT);
+    const int64_t most_k = kernel ? mc_contract_of_shape(mc_kernel_contract(kernel), "k").limit : 0;
+    const bool too_long = most_k > 0 && p->spec->k > most_k;
+    if (kernel && launches && (too_long || must_refuse(s, p->spec))) {
+        check_refusal(s, status, MC_CANNOT, too_long ? "the kernel takes at most" : "multiple of");
         mc_kernel_destroy(kernel);
         return;
     }
@@ -106,7 +109,8 @@ static void run_case(sweep *s, const problem_case *c, const size_t *variants, si
     CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
     if (status != MC_OK) return;
     status = read_spec(s, c, &spec);
-    if (must_refuse_k(s, c) || (must_refuse(s, c) && s->fixed)) check_refusal(s, status, MC_USAGE);
+    if (must_refuse_k(s, c) || (must_refuse(s, c) && s->fixed))
+        check_refusal(s, status, MC_USAGE, "multiple of");
     else CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
     size_t legal = status == MC_OK ? mc_spec_variant_count(spec) : 0; /* fixed shapes may leave fewer */
     if (!variants) count = legal;
@@ -206,6 +210,38 @@ static void variants(sweep *s) {
     printf("coverage: every variant on %d shapes, %d warp orders: %ld runs\n", SHAPES, s->orders, s->runs);
 }
 
+/* Few columns, of B that lies so and so: variants of the covering set in turn, three for each problem. */
+static void tokens(sweep *s) {
+    enum { MOST = 17, GAPS = 5, VARIANTS = 3 };
+    static const problem_case of[] = {
+        {.pattern = PATTERN_EMPTY_BLOCKS, .row_blocks = 9, .k = 100, .values = MC_VALUES_FULL},
+        {.pattern = PATTERN_BOUNDARIES, .row_blocks = 9, .k = 131, .values = MC_VALUES_FULL},
+        {.pattern = PATTERN_ONE_FULL, .row_blocks = 5, .k = 200, .values = MC_VALUES_EXTREME},
+        {.pattern = PATTERN_REALISTIC, .row_blocks = 19, .k = 1500, .values = MC_VALUES_FULL},
+        {.pattern = PATTERN_ONE_COLUMN, .row_blocks = 2, .k = 1, .values = MC_VALUES_EXTREME}};
+    enum { PROBLEMS = sizeof of / sizeof *of };
+    mc_spec *spec = NULL;
+    size_t pairs = 0, count = 0, *chosen = NULL, turn = 0;
+    CHECK(mc_spec_read(s->spec_path, s->settings, s->setting_count, &spec, s->diag) == MC_OK, "%s",
+          mc_diag_text(s->diag));
+    if (spec) chosen = calloc(mc_spec_variant_count(spec), sizeof *chosen);
+    if (chosen) count = cover_pairs(spec, chosen, &pairs);
+    CHECK(count > 0, "no covering set");
+    s->align = "1";
+    for (int n = 1; count > 0 && n <= MOST; n++)
+        for (int i = 0; i < GAPS; i++) {
+            problem_case c = of[(n + i) % PROBLEMS];
+            size_t variants[VARIANTS];
+            c.n = n, c.ldb_gap = i, c.ldc_gap = i % 2, c.b_offset = (unsigned)(n * i % 4);
+            for (int j = 0; j < VARIANTS; j++) variants[j] = chosen[turn++ % count];
+            run_case(s, &c, variants, VARIANTS);
+        }
+    printf("coverage: 1 to %d columns, gaps of 0 to %d, %zu variants in turn, %d warp orders: %ld runs\n",
+           MOST, GAPS - 1, count, s->orders, s->runs);
+    free(chosen);
+    mc_spec_destroy(spec);
+}
+
 static const problem_case layers[OPERATORS] = {
     {.pattern = PATTERN_REALISTIC, .row_blocks = 128, .k = 1024, .n = 256},
     {.pattern = PATTERN_REALISTIC, .row_blocks = 128, .k = 256, .n = 1024},
@@ -246,6 +282,7 @@ static void read_kernel(sweep *s) {
     const char *staging = kernel ? mc_kernel_field_text(kernel, "staging") : NULL;
     if (s->kind.op == OPERATOR_SDDMM) staging = NULL; /* of method "window", which wants 16 either way */
     s->unit = !staging ? 1 : strcmp(staging, "tma") == 0 ? 16 : strcmp(staging, "async") == 0 ? 4 : 1;
+    if (s->unit == 4 && mc_type_size(s->kind.rhs, mc_kernel_field(kernel, "tile_n")) == 16) s->unit = 1;
     s->outputs = edge_tables[s->kind.op].outputs;
     s->a_unit = 1;
     const char *method = kernel ? mc_kernel_field_text(kernel, "method") : NULL;
@@ -272,6 +309,7 @@ static bool run_mode(sweep *s, int count, char **words) {
         if (strcmp(mode, "edges") == 0) s->orders = EDGE_ORDERS;
         edges(s, words[1]);
     } else if (strcmp(mode, "variants") == 0) variants(s);
+    else if (strcmp(mode, "tokens") == 0 && s->kind.op == OPERATOR_SPMM) tokens(s);
     else if (strcmp(mode, "realistic") == 0) realistic(s);
     else return false;
     return true;
@@ -299,9 +337,10 @@ int main(int argc, char **argv) {
     read_kernel(&s);
     if (check_failed == 0)
         CHECK(run_mode(&s, argc - 2, argv + 2),
-              "usage: sweep_test SPEC edges|judged|outputs SHAPES [PART], or variants, or realistic");
+              "usage: sweep_test SPEC edges|judged|outputs SHAPES [PART], or variants, tokens or realistic");
     if (s.refused)
-        printf("%ld kernels refused a length of rows, or an address, that is no multiple of %d bytes\n",
+        printf("%ld kernels refused a k that is too long, or a length of rows or an address that is no "
+               "multiple of %d bytes\n",
                s.refused, s.unit);
     mc_device_close(s.device);
     mc_diag_destroy(s.diag);

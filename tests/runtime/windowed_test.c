@@ -360,6 +360,7 @@ static const mc_ring rings[] = {
     {256, 6, 128, 4, 0, false, 1, 0}, {256, 6, 128, 1, 0, false, 1, 0}, {256, 2, 32, 4, 0, false, 1, 0},
     {128, 3, 64, 1, 0, false, 1, 0},  {128, 8, 64, 8, 0, false, 1, 0},  {64, 2, 64, 1, 0, false, 1, 2},
     {64, 3, 64, 1, 0, false, 1, 4},   {64, 12, 32, 1, 0, false, 1, 8},  {256, 6, 64, 1, 0, false, 1, 8},
+    {64, 2, 16, 1, 0, false, 1, 0},   {1024, 4, 16, 8, 0, false, 1, 0}, {512, 14, 16, 2, 0, false, 1, 0},
 };
 
 static void test_round_trips(mc_diag *diag) {
@@ -407,6 +408,7 @@ static void test_banks(mc_diag *diag) {
         {{SHAPE_UNIFORM, 64, 512, 70}, {256, 3, 128, 1, 0, false, 1, 0}, {1.17, 5.3}, 1.09},
         {{SHAPE_UNIFORM, 64, 4608, 90}, {256, 3, 128, 1, 0, false, 1, 0}, {1.36, 17}, 1.18},
         {{SHAPE_SKEWED, 2, 4000, 0}, {256, 3, 128, 1, 0, false, 1, 0}, {2.1, 63}, 2},
+        {{SHAPE_UNIFORM, 64, 4096, 70}, {1024, 4, 16, 1, 0, false, 1, 0}, {1.11, 40}, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const shape *s = &cases[i].mask;
@@ -434,7 +436,7 @@ static void test_refused(mc_diag *diag) {
         {64, -1, 128, 1, 0, false, 1, 0},
         {4, 3, 128, 1, 0, false, 1, 0},
         {-64, 3, 128, 1, 0, false, 1, 0},
-        {64, 3, 16, 1, 0, false, 1, 0},
+        {64, 3, 8, 1, 0, false, 1, 0},
         {64, 3, 96, 1, 0, false, 1, 0},
         {64, 3, 0, 1, 0, false, 1, 0},
         {64, 3, 256, 1, 0, false, 1, 0},

@@ -13,7 +13,8 @@ static const mc_field fields[] = {
             "elements of 32 bits."},
     {"ones", SWITCH, .solvers = "place",
      .doc = "Whether values have a row of ones behind their digits, as those with digits offset have."},
-    {"tile", COUNTS(32, 64, 128), .standard = 64, .solvers = "place", .doc = "Bytes of a row of the ring."},
+    {"tile", COUNTS(16, 32, 64, 128), .standard = 64, .solvers = "place",
+     .doc = "Bytes of a row of the ring."},
 };
 SCHEMA_FITS(fields, F_TILE);
 

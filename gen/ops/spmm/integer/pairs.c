@@ -84,11 +84,39 @@ static void emit_multiply_nibbles(const spmm_pairs *p, mc_reg matrix[][4], const
         }
 }
 
+/* Makes an operand of rows of 16 bytes, of which ldmatrix brought all 32 slots: the 8 even columns, then the
+   8 odd ones, of the slots in the order of A's values. MATRIX i has slots 8 i to 8 i + 7, of which a register
+   has two, in two columns. */
+static void emit_columns(const spmm_pairs *p, const mc_reg matrix[4]) {
+    static const unsigned selectors[] = {0x6240, 0x7351};
+    mc_builder *b = p->sums->b;
+    note(b, "even columns and odd ones, of slots 0..15 and 16..31");
+    for (int half = 0; half < 2; half++)
+        for (int odd = 0; odd < 2; odd++)
+            EMIT(b, prmt, p->first[0][frag_a_reg(odd, half)], matrix[2 * half], matrix[2 * half + 1],
+                 H(selectors[odd]));
+}
+
+/* Multiplies it by VALUE, those of both halves as they are packed. */
+static void emit_multiply_columns(const spmm_pairs *p, const mc_reg *value) {
+    const spmm_arithmetic *math = p->sums->of;
+    int operands = integer_operands(math);
+    for (int m = 0; m < integer_products(math); m++)
+        spmm_emit_product(p->sums, spmm_mma(math, m * math->integer.planes, 0),
+                          (spmm_operands){p->first[0], &value[2 * operands * m], 2, 2},
+                          spmm_acc_of(p->sums, m, 0, 0));
+}
+
 spmm_pairs integer_pairs_begin(spmm_sums *sums, int loads) {
     mc_builder *b = sums->b;
     bool halves = sums->of->integer.rhs.bits == 4;
     int operands = 2 * (halves ? sums->of->mma : integer_operands(sums->of));
-    spmm_pairs p = {.sums = sums, .loads = loads, .zero = mov_b32(b, "zero", I(0))};
+    spmm_pairs p = {.sums = sums, .loads = loads};
+    if (!sums->of->joins_halves) p.zero = mov_b32(b, "zero", I(0));
+    if (sums->of->joins_halves) {
+        b32_array(b, "columns_of", 4, p.first[0]);
+        return p;
+    }
     b32_array(b, "even", operands, p.even);
     b32_array(b, "odd", operands, p.odd);
     if (halves) b32_array(b, "nibble", 4, p.half);
@@ -98,6 +126,11 @@ spmm_pairs integer_pairs_begin(spmm_sums *sums, int loads) {
 void integer_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value,
                             int step) {
     bool digits = p->sums->of->integer.b.count > 1;
+    if (p->sums->of->joins_halves) {
+        if (half == 0) emit_columns(p, matrix[0]);
+        else emit_multiply_columns(p, value);
+        return;
+    }
     note(p->sums->b, "slots %d..%d: values at even bytes for %s, at odd bytes for %s", 16 * half,
          16 * half + 15, digits ? "B's low digit" : "even columns", digits ? "the high one" : "odd ones");
     if (p->sums->of->integer.rhs.bits == 4) emit_multiply_nibbles(p, matrix, value, step);

@@ -10,6 +10,7 @@
  * Every warp takes part in every pass, whatever strides it has. A copy that would reach beyond n or k reads
  * less, or nothing, and fills the rest with zeros (PTX ISA, "cp.async"). */
 #include "ops/spmm/ring/ring.h"
+#include "parts/made_name.h"
 #include "parts/windowed.h"
 
 enum { ROW_OF_BANKS = 128 };
@@ -53,9 +54,11 @@ static void emit_targets(const ring_emitter *r, ring_async *a) {
     mc_builder *b = r->at.b;
     mc_reg byte = a->pieces.byte;
     a->to_first = b32(b, "to_first");
-    note(b, "where it goes: its 16-byte unit is swizzled, what it is of the unit is not");
-    a->unit = and_b32(b, "unit", byte, H(0xf0));
-    EMIT(b, sub_s32, byte, byte, a->unit);
+    if (!ring_is_narrow(r->plan)) {
+        note(b, "where it goes: its 16-byte unit is swizzled, what it is of the unit is not");
+        a->unit = and_b32(b, "unit", byte, H(0xf0));
+        EMIT(b, sub_s32, byte, byte, a->unit);
+    }
     EMIT(b, mad_s32, a->to_first, a->pieces.first_row, I(ring_row_bytes(r->plan)), byte);
     EMIT(b, add_s32, a->to_first, a->to_first, r->ring);
 }
@@ -74,7 +77,9 @@ static ring_piece declare_piece(mc_builder *b) {
 /* A thread's pieces of a window. */
 static void emit_pieces(const ring_emitter *r, ring_async *a) {
     mc_builder *b = r->at.b;
+    ring_emit_elements_start(r, &a->elements);
     a->piece = declare_piece(b);
+    if (r->plan->copy == RING_BY_ELEMENTS) return;
     a->width = emit_width(r);
     a->pieces = copy_pieces_of(b, &a->width, r->at.place.thread, r->at.plan->threads);
     a->to_step = mul_s32(b, "to_step", a->pieces.row_step, I(ring_row_bytes(r->plan)));
@@ -95,13 +100,16 @@ static void emit_piece(const ring_emitter *r, const ring_async *a) {
     EMIT(b, mov_b32, p->bytes, a->inside);
     EMIT(b, setp_ge, p->beyond, p->row, dim_operand(r->at.plan->k, r->k));
     EMIT_IF(b, p->beyond, mov_b32, p->bytes, I(0));
-    EMIT(b, shl_b32, p->at, p->row, I(log2_of(WINDOWED_UNIT / rows)));
-    EMIT(b, and_b32, p->at, p->at, H((unsigned)((units - 1) * WINDOWED_UNIT)));
-    EMIT(b, xor_b32, p->at, p->at, a->unit);
-    EMIT(b, add_s32, p->at, p->at, p->to);
+    if (units > 1) {
+        EMIT(b, shl_b32, p->at, p->row, I(log2_of(WINDOWED_UNIT / rows)));
+        EMIT(b, and_b32, p->at, p->at, H((unsigned)((units - 1) * WINDOWED_UNIT)));
+        EMIT(b, xor_b32, p->at, p->at, a->unit);
+        EMIT(b, add_s32, p->at, p->at, p->to);
+    }
     EMIT(b, mad_wide, p->address, p->row, r->at.row_bytes, a->from);
-    copy_any_width(b, &a->width,
-                   (copy_piece){.to = AT(p->at, 0), .from = AT(p->address, 0), .size = p->bytes});
+    copy_any_width(
+        b, &a->width,
+        (copy_piece){.to = AT(units > 1 ? p->at : p->to, 0), .from = AT(p->address, 0), .size = p->bytes});
 }
 
 /* Moves on to the window behind the one that was copied. */
@@ -115,13 +123,19 @@ static void emit_next_window(const ring_emitter *r, const ring_async *a) {
     EMIT_IF(b, a->piece.enough, mov_b32, a->stage_at, I(0));
 }
 
-/* Copies this thread's pieces of the next window. */
-static void emit_window(const ring_emitter *r, const ring_async *a, mc_label loop, mc_label copied) {
+/* Copies this thread's pieces of the window. */
+static void emit_window_pieces(const ring_emitter *r, const ring_async *a, mc_label loop, mc_label copied) {
     mc_builder *b = r->at.b;
     const ring_piece *p = &a->piece;
-    EMIT(b, add_s32, p->row, a->pieces.first_row, a->stage_row);
-    EMIT(b, add_s32, p->row_end, a->stage_row, I(r->plan->window));
-    EMIT(b, add_s32, p->to, a->to_first, a->stage_at);
+    if (ring_keeps_all(r->plan)) {
+        EMIT(b, mov_b32, p->row, a->pieces.first_row);
+        EMIT(b, mul_s32, p->row_end, r->windows, I(r->plan->window));
+        EMIT(b, mov_b32, p->to, a->to_first);
+    } else {
+        EMIT(b, add_s32, p->row, a->pieces.first_row, a->stage_row);
+        EMIT(b, add_s32, p->row_end, a->stage_row, I(r->plan->window));
+        EMIT(b, add_s32, p->to, a->to_first, a->stage_at);
+    }
     set_label(b, loop);
     EMIT(b, setp_ge, p->enough, p->row, p->row_end);
     EMIT_IF(b, p->enough, bra, TO(copied));
@@ -129,9 +143,20 @@ static void emit_window(const ring_emitter *r, const ring_async *a, mc_label loo
     EMIT(b, add_s32, p->row, p->row, a->pieces.row_step);
     EMIT(b, add_s32, p->to, p->to, a->to_step);
     EMIT(b, bra, TO(loop));
+}
+
+/* Copies this thread's part of the next window. */
+static void emit_window(const ring_emitter *r, const ring_async *a, mc_label loop, mc_label copied) {
+    mc_builder *b = r->at.b;
+    const mc_reg by_elements = a->elements.uses;
+    const mc_label elements = by_elements.id ? label(b, name_nth("BY_ELEMENTS", copied.id).text) : copied;
+    if (by_elements.id) EMIT_IF(b, by_elements, bra_uni, TO(elements));
+    if (r->plan->copy != RING_BY_ELEMENTS) emit_window_pieces(r, a, loop, copied);
+    if (by_elements.id) set_label(b, elements);
+    if (a->elements.count > 0) ring_emit_elements(r, a, copied);
     set_label(b, copied);
     EMIT_BARE(b, cp_async_commit);
-    emit_next_window(r, a);
+    if (!ring_keeps_all(r->plan)) emit_next_window(r, a);
 }
 
 /* -- Passing windows ---------------------------------------------------------------------------------- */
@@ -142,6 +167,7 @@ static void emit_pass(const ring_feed *f, const char *copy, const char *copied, 
     mc_label copy_label = label(b, copy), copied_label = label(b, copied), passed_label = label(b, passed);
     EMIT(b, cp_async_wait, I(0));
     EMIT(b, bar_sync, I(0));
+    if (ring_keeps_all(f->r->plan)) return;
     EMIT(b, add_s32, a->passes, a->passes, I(-1));
     EMIT(b, setp_ge, a->piece.enough, a->copied, f->r->windows);
     EMIT_IF(b, a->piece.enough, bra_uni, TO(passed_label));
@@ -155,6 +181,7 @@ static void emit_first_windows(const ring_emitter *r, ring_async *a) {
     mc_builder *b = r->at.b;
     int stages = r->plan->stages;
     mc_reg many = a->piece.enough;
+    if (ring_keeps_all(r->plan)) return;
     a->copied = carried(b, "copied", I(0));
     a->stage_row = carried(b, "stage_row", I(0));
     a->stage_at = carried(b, "stage_at", I(0));
@@ -177,6 +204,10 @@ static void fill(ring_feed *f) {
     emit_pieces(r, a);
     emit_first_windows(r, a);
     emit_grid_wait(b, r->at.plan->overlap, "B");
+    if (ring_keeps_all(r->plan)) {
+        emit_window(r, a, rows, filled);
+        return;
+    }
     set_label(b, loop);
     EMIT(b, setp_ge, a->piece.enough, a->copied, a->count);
     EMIT_IF(b, a->piece.enough, bra_uni, TO(filled));
@@ -196,7 +227,7 @@ static void begin(ring_feed *f) {
 static void before_stride(const ring_feed *f, mc_reg control, bool first) {
     mc_builder *b = f->r->at.b;
     const ring_async *a = &f->async;
-    if (first) return;
+    if (first || ring_keeps_all(f->r->plan)) return;
     mc_label pass = label(b, "PASS"), done = label(b, "HAVE_PASSED");
     note(b, "pass windows that this row block is done with");
     mc_reg wants = and_b32(b, "wants", control, H(WINDOWED_WANTS_MASK));
@@ -215,6 +246,7 @@ static void before_stride(const ring_feed *f, mc_reg control, bool first) {
 static void rest(const ring_feed *f) {
     mc_builder *b = f->r->at.b;
     const ring_async *a = &f->async;
+    if (ring_keeps_all(f->r->plan)) return;
     mc_label loop = label(b, "REST"), done = label(b, "ALL_PASSED");
     heading(b, "Pass the other windows with the warps that still read them");
     set_label(b, loop);

@@ -2,13 +2,15 @@
 #include "ops/spmm/ring/plan.h"
 #include "parts/fragment.h"
 
+enum { TENSOR_ROWS = 256 /* of a box (CUDA driver API, cuTensorMapEncodeTiled) */ };
+
 static void check_split(const ring_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
     if (base->warps % base->split)
         complain(complaints, F_SPLIT, "%d warps cannot be shared out by %d", base->warps, base->split);
     /* an ldmatrix takes 32 bytes of a row, and what lanes load of it all of it */
     int part = ring_reads_words(plan) ? 32 : spmm_b_is_paired(base) ? 64 : 32 / spmm_b_unit(base);
-    if (base->split > base->tile_n / part)
+    if (!ring_is_narrow(plan) && base->split > base->tile_n / part)
         complain(complaints, F_SPLIT, "staging = \"%s\" wants %d columns for each warp, tile_n has %d",
                  base->staging_name, part, base->tile_n);
 }
@@ -24,6 +26,13 @@ static void check_b(const ring_plan *plan, mc_complaints *complaints) {
     if (base->ldb != MC_OPEN && base->ldb % columns)
         complain(complaints, F_LDB, "staging = \"%s\" wants a multiple of %d, not %lld", base->staging_name,
                  columns, (long long)base->ldb);
+    if (ring_keeps_all(plan) && base->k != MC_OPEN && base->k > ring_capacity(plan))
+        complain(complaints, F_RESIDENT,
+                 "rows of 16 bytes stay where k is at most window * stages = %d, not %lld",
+                 ring_capacity(plan), (long long)base->k);
+    if (plan->tensor && plan->window > TENSOR_ROWS)
+        complain(complaints, F_WINDOW, "a tensor copy has at most %d rows: staging = \"async\" takes %d",
+                 TENSOR_ROWS, plan->window);
     if (base->batch && plan->tensor)
         complain(complaints, F_BATCH,
                  "staging = \"tma\" copies from one B: \"direct\", \"shared\" or \"async\"");

@@ -107,11 +107,12 @@ static void emit_turns(ring_strides *s, ring_feed *feed, ring_epilogue *epilogue
 
 static void emit_row_block(ring_strides *s, ring_epilogue *epilogue) {
     set_label(s->r->at.b, label(s->r->at.b, "ROW_BLOCKS"));
-    if (s->r->plan->parts > 1) epilogue->next = label(s->r->at.b, "SENT");
+    const bool gives = s->r->plan->parts > 1 || ring_sums_to_first(s->r->plan);
+    if (gives) epilogue->next = label(s->r->at.b, "SENT");
     ring_emit_row_factors(epilogue);
     ring_emit_strides(s);
     ring_emit_output(epilogue);
-    if (s->r->plan->parts == 1) return;
+    if (!gives) return;
     s->r->at.b->prefix = NULL;
     set_label(s->r->at.b, epilogue->next);
     EMIT_RET(s->r->at.b);
@@ -138,14 +139,16 @@ static void emit_products(ring_emitter *r, const ring_staging *staging, ring_fee
     sums_begin(&sums);
     sums_declare(&sums, ring_acc_count(r->plan));
     ring_rows rows = ring_emit_rows(r, &block);
+    const bool first_a = ring_keeps_all(r->plan); /* which may be asked for while another kernel makes B */
     ring_packed packed = {0};
     if (r->plan->prefetch) {
         packed = ring_emit_packed(r);
         ring_emit_prefetch(r, &packed, block);
     }
-    if (staging->fill) staging->fill(feed);
+    if (staging->fill && !first_a) staging->fill(feed);
     if (!r->plan->prefetch) packed = ring_emit_packed(r);
     ring_emit_first_strides(r, &packed, block);
+    if (first_a) staging->fill(feed);
     r->at.c_array = load_array(b, "c");
     ring_epilogue epilogue = {.r = r, .sums = &sums, .row_block = block.number};
     ring_emit_epilogue_start(&epilogue);

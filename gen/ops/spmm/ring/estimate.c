@@ -14,6 +14,17 @@ static const int registers[3][2] = {{56, 64}, {72, 80}, {112, 128}};
    layers (docs/measurements.md), which is what plans must know. */
 static const double cluster_meets = 10, sums_come_in = 0.228;
 
+/* Rows of 16 bytes are not measured. Beyond 16 columns all of A comes out of L2 again for each 16. Plans then
+   take other kernels unless these take twice as long. And a warp asks at each stride for windows that pass,
+   where they may. */
+static const double narrow_again = 2, narrow_passes = 1.1;
+
+/* Factor of such kernels. */
+static double narrow_of(const spmm_situation *s, const ring_plan *plan) {
+    if (!ring_is_narrow(plan)) return 1;
+    return (s->tiles > 1 ? narrow_again : 1) * (ring_keeps_all(plan) ? 1 : narrow_passes);
+}
+
 static const ring_plan *ring_of(const spmm_situation *s) { return (const ring_plan *)s->plan; }
 
 /* Windows that a thread block passes, and of VECTORS of a row block those in them. */
@@ -77,7 +88,8 @@ static void add_latency(const spmm_situation *s, double turns, spmm_work *w) {
     double windows = windows_of(s), filled = model_least(windows, plan->stages), step = step_of(s);
     double around =
         cost->ring_block + copy_of(s) + filled * cost->ring_window + (windows - filled) * cost->ring_refill;
-    if (plan->resident) around += cost->ring_stay + (turns - 1) * cost->ring_turn;
+    if (plan->resident)
+        around += (ring_keeps_all(plan) ? 0 : cost->ring_stay) + (turns - 1) * cost->ring_turn;
     double turn = plan->base.split > 1 ? cost->ring_sum : 0;
     around += exchange_of(s);
     double average = turns > 1 ? s->mean : spmm_longest_of(s, plan->base.row_blocks);
@@ -111,7 +123,8 @@ double ring_estimate(const void *data, const mc_gpu *gpu, const mc_problem *prob
     const ring_plan *plan = data;
     int wanted = registers[spmm_tile_class(&plan->base)][plan->resident];
     if (!spmm_can_run(&plan->base, problem) || problem->ldb % ring_ldb_unit(plan) != 0) return INFINITY;
+    if (ring_keeps_all(plan) && problem->k > ring_capacity(plan)) return INFINITY;
     spmm_situation s = spmm_meet(&plan->base, gpu, problem, wanted);
     spmm_work work = work_of(&s);
-    return spmm_time_of(&s, &work) * (plan->tensor ? 1 : s.cost.ring_async);
+    return spmm_time_of(&s, &work) * narrow_of(&s, plan) * (plan->tensor ? 1 : s.cost.ring_async);
 }

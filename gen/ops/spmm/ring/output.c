@@ -7,7 +7,7 @@ bool ring_exchanges(const ring_plan *plan) {
     return spmm_pair_columns(&plan->base.math) == 1 && !ring_is_tall(plan);
 }
 
-int ring_runs(const ring_plan *plan) { return plan->base.tile_n / plan->base.split / ring_run_span(plan); }
+int ring_runs(const ring_plan *plan) { return plan->base.tile_n / ring_owners(plan) / ring_run_span(plan); }
 
 int ring_residual_columns(const ring_plan *plan) {
     const spmm_plan *base = &plan->base;
@@ -44,9 +44,10 @@ void ring_run_of_sums(const ring_epilogue *e, int c, int row, mc_reg *sums) {
         return;
     }
     for (int i = 0; i < run; i++)
-        sums[i] = ring_is_tall(plan)     ? e->sums->acc[(pair * c + i % pair) * 4 + frag_c_reg(row, i / pair)]
-                  : ring_exchanges(plan) ? e->sums->acc[c * 4 + frag_c_reg(i, row)]
-                                         : e->sums->acc[(run * (c / 2) + i) * 4 + frag_c_reg(c % 2, row)];
+        sums[i] = ring_is_tall(plan) ? e->sums->acc[(pair * c + i % pair) * 4 + frag_c_reg(row, i / pair)]
+                  : ring_exchanges(plan) || ring_is_narrow(plan)
+                      ? e->sums->acc[c * 4 + frag_c_reg(i, row)]
+                      : e->sums->acc[(run * (c / 2) + i) * 4 + frag_c_reg(c % 2, row)];
 }
 
 /* -- Rows and columns ---------------------------------------------------------------------------------- */

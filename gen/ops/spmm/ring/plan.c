@@ -8,7 +8,9 @@
 static int widest_copy(const ring_plan *plan) {
     int bytes = 16;
     if (plan->base.ldb == MC_OPEN) return 0;
-    while (bytes > 4 && spmm_b_bytes(&plan->base, plan->base.ldb) % bytes) bytes /= 2;
+    int64_t row = spmm_b_bytes(&plan->base, plan->base.ldb);
+    if (row % 4 && ring_copy_unit(plan) < 4) return RING_BY_ELEMENTS;
+    while (bytes > 4 && row % bytes) bytes /= 2;
     return bytes <= plan->base.align ? bytes : 0;
 }
 
@@ -20,11 +22,18 @@ static void place_queues(ring_plan *plan) {
     base->shared_bytes = (unsigned)plan->queues + ring_queue_bytes(plan);
 }
 
+/* Rows of 16 bytes are for integers whose B has 8 bits, and for cp.async. */
+static void plan_rows(ring_plan *plan, mc_complaints *complaints) {
+    spmm_arithmetic *math = &plan->base.math;
+    if (ring_is_narrow(plan) && !plan->tensor && !math->kind->real && math->b_bits == 8)
+        math->joins_halves = true;
+    else spmm_check_tile(&plan->base, complaints);
+}
+
 void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     ring_plan *plan = out;
     spmm_plan *base = &plan->base;
     spmm_plan_problem(point, false, base, complaints);
-    spmm_check_tile(base, complaints);
     plan->window = (int)point[F_WINDOW];
     plan->stages = (int)point[F_STAGES];
     plan->resident = point[F_RESIDENT] != 0;
@@ -32,12 +41,11 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     plan->parts = (int)point[F_PARTS];
     plan->depth = (int)point[F_DEPTH];
     plan->prefetch = point[F_PREFETCH_L2] != 0;
-    plan->depth = (int)point[F_DEPTH];
-    plan->prefetch = point[F_PREFETCH_L2] != 0;
     plan->tensor = base->staging == SPMM_TMA;
+    plan_rows(plan, complaints);
     plan->copy = plan->tensor ? 0 : widest_copy(plan);
     base->threads = MC_WARP * (base->warps + plan->tensor); /* one warp more, which copies */
-    base->stride_mma = spmm_pair_mma_count(&base->math, base->tile_n);
+    base->stride_mma = spmm_pair_mma_count(&base->math, base->tile_n) / (ring_is_narrow(plan) ? 2 : 1);
     spmm_plan_values(base, WINDOWED_ROW_VALUES * base->math.value_bytes * spmm_value_rows(&base->math));
     base->stride_a_bytes = base->stride_values + 4 * WINDOWED_STRIDE_WORDS + 4;
     /* row_ptr's parts are as far apart as A has row blocks: m is wanted anyway */

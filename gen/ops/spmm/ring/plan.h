@@ -10,13 +10,15 @@
 
 enum {
     RING_LOAD_BYTES = 32,
-    RING_PIECE = 16, /* bytes of A that a lane copies at once */
+    RING_NARROW_BYTES = 16,
+    RING_BY_ELEMENTS = 1, /* ring_plan.copy */
+    RING_PIECE = 16       /* bytes of A that a lane copies at once */
 };
 
 typedef struct ring_plan {
     spmm_plan base;
     int window, stages; /* rows of B that are copied at once; windows that the ring holds */
-    int copy;           /* async: bytes of a thread's copy; 0: the kernel finds it out */
+    int copy;           /* async: bytes of a thread's copy, or RING_BY_ELEMENTS; 0: the kernel finds it out */
     bool tensor;        /* staging "tma": a warp of its own copies, by tensor copies; else all threads copy */
     int together;       /* row blocks beside one another in C; above 1 they share a tile */
     int parts;     /* thread blocks of a cluster that share row blocks, each with a part of k's windows */
@@ -31,7 +33,16 @@ static inline int ring_row_bytes(const ring_plan *plan) {
     return (int)spmm_b_bytes(&plan->base, plan->base.tile_n);
 }
 static inline int ring_window_bytes(const ring_plan *plan) { return plan->window * ring_row_bytes(plan); }
-static inline int ring_loads(const ring_plan *plan) { return ring_row_bytes(plan) / RING_LOAD_BYTES; }
+/* Whether rows have 16 bytes, which are 16 columns of 8 bits. An ldmatrix reads all 32 slots of a stride
+   then, and an mma multiplies them by values of both halves (integer/pairs.c). */
+static inline bool ring_is_narrow(const ring_plan *plan) { return ring_row_bytes(plan) == RING_NARROW_BYTES; }
+static inline int ring_loads(const ring_plan *plan) {
+    return ring_is_narrow(plan) ? 1 : ring_row_bytes(plan) / RING_LOAD_BYTES;
+}
+
+/* Whether the ring has all rows of B in any case: k is at most window * stages. No window passes then. */
+static inline bool ring_keeps_all(const ring_plan *plan) { return ring_is_narrow(plan) && plan->resident; }
+static inline int ring_capacity(const ring_plan *plan) { return plan->window * plan->stages; }
 
 /* Whether lanes load elements of rows in the ring, of 32 bits each, which ldmatrix does not transpose
    (words.c). A load is 16 bytes of a slot's row then, and as many loads read a row. */
@@ -71,6 +82,14 @@ static inline int ring_sum_offset(const ring_plan *plan) {
     return ring_zero_bytes(plan) +
            (plan->tensor ? pipeline_bytes(plan->stages, window) : plan->stages * window);
 }
+/* Whether one of the warps that share a row block has all of its sums in the end, as narrow rows have no
+   columns for each; and how many of them have columns to store. */
+static inline bool ring_sums_to_first(const ring_plan *plan) {
+    return ring_is_narrow(plan) && plan->base.split > 1;
+}
+static inline int ring_owners(const ring_plan *plan) {
+    return ring_sums_to_first(plan) ? 1 : plan->base.split;
+}
 /* sum.c. Bytes of shared memory, behind the barriers, through which warps that share a row block exchange
    sums. */
 unsigned ring_sum_bytes(const ring_plan *plan);
@@ -91,7 +110,13 @@ int ring_entry_bytes(const ring_plan *plan);
 unsigned ring_queue_bytes(const ring_plan *plan);
 
 /* B's address must be a multiple of so many bytes, and ldb of so many elements. */
-static inline int ring_copy_unit(const ring_plan *plan) { return plan->tensor ? 16 : 4; }
+static inline int ring_copy_unit(const ring_plan *plan) {
+    return plan->tensor ? 16 : ring_is_narrow(plan) ? 1 : 4;
+}
+/* Whether rows of B may have to be copied element by element (elements.c). */
+static inline bool ring_may_copy_elements(const ring_plan *plan) {
+    return ring_copy_unit(plan) == 1 && plan->copy < 4;
+}
 static inline int ring_ldb_unit(const ring_plan *plan) {
     return ring_copy_unit(plan) * 8 / plan->base.math.b_bits;
 }

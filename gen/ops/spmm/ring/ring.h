@@ -4,6 +4,7 @@
  *   rows.c      which row block a warp takes
  *   tma.c       windows come by tensor copies of a warp of their own, and stages have barriers
  *   async.c     windows come by cp.async of all threads, which pass from window to window together
+ *   elements.c  which come element by element where cp.async cannot copy them
  *   packed.c    strides of the packed arrays, in registers
  *   queue.c     how they are asked for ahead: by queues in shared memory, and out of L2
  *   strides.c   the loop over a row block's strides
@@ -27,6 +28,7 @@ enum {
     RING_MAX_LATE = 8,              /* registers of a lane's values in a half: up to 4 for each mma */
     RING_MAX_PLACES = 4,            /* of its places in a stride */
     RING_PREFETCH_BYTES = 64 << 10, /* of a row block's values, for which L2 is asked at once */
+    RING_MAX_ROWS = 8,              /* that a thread copies at once by elements */
 };
 
 /* What all stages of the kernel know. */
@@ -86,6 +88,17 @@ typedef struct ring_piece {
     mc_reg beyond, enough; /* whether the row is beyond k; whether there is no other one */
 } ring_piece;
 
+/* A thread's copies by elements, in registers that each window writes again: the row at hand, and the end of
+   the window's rows; where it goes in the ring, and its next element. */
+typedef struct ring_elements {
+    int count;   /* rows at once, as far apart as there are threads; 0: there are no such copies */
+    mc_reg uses; /* whether windows come so; none: they all do */
+    mc_reg columns, last, from; /* columns of the tile inside n; the last row of B; the tile's row 0 in B */
+    mc_reg row, end, to, at;
+    mc_reg column, source, done; /* scratch */
+    mc_reg zero, value[RING_MAX_ROWS], address[RING_MAX_ROWS];
+} ring_elements;
+
 typedef struct ring_async {
     copy_width width;
     copy_pieces pieces;
@@ -98,6 +111,7 @@ typedef struct ring_async {
     mc_reg passes;       /* passes that are to come */
     mc_reg count, again; /* scratch: windows to copy or to pass; whether there are none */
     ring_piece piece;
+    ring_elements elements;
 } ring_async;
 
 /* Windows on their way into the ring, by one staging or the other. */
@@ -128,6 +142,11 @@ typedef struct ring_staging {
 } ring_staging;
 
 extern const ring_staging ring_by_tma, ring_by_async;
+
+/* elements.c. The first one sets E, if there may be such copies. The second one copies the window from row
+   stage_row on to stage_at, and goes to COPIED. */
+void ring_emit_elements_start(const ring_emitter *r, ring_elements *e);
+void ring_emit_elements(const ring_emitter *r, const ring_async *a, mc_label copied);
 
 /* -- packed.c ----------------------------------------------------------------------------------------- */
 
@@ -202,6 +221,7 @@ typedef struct ring_strides {
     spmm_pairs pairs;
     /* 1 in both halves of the word for lanes that read the 16 bytes beside, else 0; of words g in both */
     mc_reg lane_unit;
+    mc_reg lane_half, none; /* narrow rows: which half of its word is a lane's place; 0 */
     /* what is read of either half, and for ldmatrix the address of its first row; scratch for addresses */
     mc_reg matrix[RING_HALVES][RING_MAX_LOADS][4], at[RING_HALVES], matrix_at;
 } ring_strides;
@@ -229,8 +249,9 @@ typedef struct ring_sum {
 } ring_sum;
 
 ring_sum ring_emit_sum_place(const ring_emitter *r);
-/* Brings the sums of this part's columns into the first accumulators. */
-void ring_emit_sum(const ring_emitter *r, ring_sum place, const spmm_sums *sums);
+/* Brings the sums of this part's columns into the first accumulators. Of narrow rows the first part gets all
+   of them, and the others go to GIVEN. */
+void ring_emit_sum(const ring_emitter *r, ring_sum place, const spmm_sums *sums, mc_label given);
 
 /* -- parts.c ------------------------------------------------------------------------------------------ */
 
@@ -259,7 +280,7 @@ typedef struct ring_epilogue {
     out_residual residual; /* behind the loop over strides */
     ring_sum sum;
     ring_group group;
-    mc_label next; /* resident, parts: behind a row block's store */
+    mc_label next; /* resident, parts, narrow rows: behind a row block's store */
 } ring_epilogue;
 
 /* Sets col, sum and factors. */

@@ -9,7 +9,11 @@ static void add_b(const ring_plan *plan, mc_contract *c) {
     const spmm_plan *base = &plan->base;
     int bytes = spmm_b_unit(base);
     int64_t limit = bytes > 1 ? SPMM_MAX_ROW_BYTES / bytes : 0;
-    add_constraint(c, (mc_constraint){"ldb", (unsigned)ring_ldb_unit(plan), limit, ROWS_FIT});
+    unsigned unit = (unsigned)ring_ldb_unit(plan);
+    add_constraint(c, (mc_constraint){"ldb", unit > 1 ? unit : 0, limit, ROWS_FIT});
+    if (ring_keeps_all(plan))
+        add_constraint(
+            c, (mc_constraint){"k", 0, ring_capacity(plan), "the ring has all rows of B (window, stages)"});
     add_param(c,
               (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)base->align, spmm_b_doc(&base->math, false)});
 }
@@ -81,7 +85,7 @@ static void make_contract(const void *data, mc_contract *c) {
     if (plan->tensor) add_b_map(plan, c);
     else add_b(plan, c);
     spmm_contract(&plan->base, true, !plan->tensor, c);
-    c->turn_k = plan->resident ? (int64_t)plan->window * plan->stages : 0;
+    c->turn_k = plan->resident ? ring_capacity(plan) : 0;
     if (plan->parts > 1) {
         c->grid[2] = (mc_grid_axis){NULL, plan->parts};
         c->cluster[0] = c->cluster[1] = 1, c->cluster[2] = (unsigned)plan->parts;

@@ -64,7 +64,8 @@ static mc_reg emit_column(const ring_emitter *r) {
         EMIT(b, mad_s32, col, col, I(PAIR_COLUMNS / 2 - 1), g);
         EMIT(b, add_s32, col, col, r->at.tile_col);
     } else EMIT(b, mad_s32, col, g, I(ring_run(plan)), r->at.tile_col);
-    if (plan->base.split > 1) EMIT(b, mad_s32, col, r->at.part, I(plan->base.tile_n / plan->base.split), col);
+    if (ring_owners(plan) > 1)
+        EMIT(b, mad_s32, col, r->at.part, I(plan->base.tile_n / plan->base.split), col);
     return col;
 }
 
@@ -369,7 +370,7 @@ void ring_emit_output(ring_epilogue *e) {
                   plan->align >= store_bytes(e->r->plan) && residual_is_aligned(e->r->plan);
     mc_label edge = label(b, "EDGE");
     sums_settle(e->sums, SPMM_PAIR_ODD, (mc_reg){0});
-    ring_emit_sum(e->r, e->sum, e->sums);
+    ring_emit_sum(e->r, e->sum, e->sums, e->next);
     ring_emit_parts_sum(e->r, e->sums, e->next);
     emit_exchange(e);
     if (e->r->plan->tensor) emit_grid_wait(b, plan->overlap, "B");

@@ -15,9 +15,25 @@ static mc_reg emit_lane_unit(const ring_emitter *r) {
     return unit;
 }
 
+/* Narrow rows: prmt's selector of the half of its word that is the lane's place. */
+static mc_reg emit_lane_half(const ring_emitter *r) {
+    enum { LOW = 0x4410, HIGH = 0x4432 };
+    mc_builder *b = r->at.b;
+    note(b, "lanes 0-15 name the rows of the low halves of their words, lanes 16-31 those of the high ones");
+    mc_reg is_high = setp_ge(b, "is_high", r->at.place.lane, I(WINDOWED_HALF));
+    return selp_b32(b, "lane_half", H(HIGH), H(LOW), is_high);
+}
+
 void ring_emit_strides_start(ring_strides *s) {
     mc_builder *b = s->r->at.b;
     int loads = ring_loads(s->r->plan);
+    if (ring_is_narrow(s->r->plan)) {
+        b32_array(b, "rows", 4, s->matrix[0][0]);
+        s->at[0] = b32(b, "at");
+        s->lane_half = emit_lane_half(s->r), s->none = mov_b32(b, "no_place", I(0));
+        s->pairs = pairs_begin(s->sums, loads);
+        return;
+    }
     for (int h = 0; h < RING_HALVES; h++) {
         mc_reg matrices[RING_MAX_LOADS * 4];
         b32_array(b, h ? "high" : "low", loads * 4, matrices);
@@ -37,15 +53,26 @@ void ring_emit_strides_start(ring_strides *s) {
 static void emit_row_addresses(const ring_strides *s) {
     mc_builder *b = s->r->at.b;
     mc_reg place = s->packed->at_hand.place[0];
+    if (ring_is_narrow(s->r->plan)) {
+        EMIT(b, prmt_by, s->at[0], place, s->none, s->lane_half);
+        EMIT(b, mad_s32, s->at[0], s->at[0], I(WINDOWED_UNIT), s->r->ring);
+        return;
+    }
     EMIT(b, xor_b32, place, place, s->lane_unit);
     EMIT(b, and_b32, s->at[0], place, H(0xffff));
     EMIT(b, shr_u32, s->at[1], place, I(16));
     for (int h = 0; h < RING_HALVES; h++) EMIT(b, mad_s32, s->at[h], s->at[h], I(WINDOWED_UNIT), s->r->ring);
 }
 
-/* Reads the rows of a half's 16 slots, 32 bytes of each by an ldmatrix, where GUARD holds (none: always). */
+/* Reads the rows of a half's 16 slots, 32 bytes of each by an ldmatrix, where GUARD holds (none: always).
+   Narrow rows of both halves come with the first. */
 static void emit_gather(const ring_strides *s, int half, mc_reg guard) {
     mc_builder *b = s->r->at.b;
+    if (ring_is_narrow(s->r->plan)) {
+        if (half == 0) note(b, "gather the rows of slots 0..31");
+        if (half == 0) EMIT(b, ldmatrix_x4_trans, V4(s->matrix[0][0]), AT(s->at[0], 0));
+        return;
+    }
     note(b, "gather the rows of slots %d..%d", WINDOWED_HALF * half, WINDOWED_HALF * half + 15);
     if (ring_reads_words(s->r->plan)) {
         ring_words_gather(s, half);

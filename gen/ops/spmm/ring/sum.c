@@ -13,11 +13,16 @@ enum {
 };
 
 /* A lane's accumulators of one part's columns. */
-static int accumulators(const ring_plan *plan) { return ring_acc_count(plan) / plan->base.split; }
+static int accumulators(const ring_plan *plan) { return ring_acc_count(plan) / ring_owners(plan); }
 static int gift_bytes(const ring_plan *plan) { return accumulators(plan) / QUAD * QUAD_BYTES; }
 static int part_bytes(const ring_plan *plan) { return (plan->base.split - 1) * gift_bytes(plan); }
 
-unsigned ring_sum_bytes(const ring_plan *plan) { return (unsigned)(plan->base.warps * part_bytes(plan)); }
+/* Where the first part gets all sums, no other part has room. */
+static int block_bytes(const ring_plan *plan) { return ring_owners(plan) * part_bytes(plan); }
+
+unsigned ring_sum_bytes(const ring_plan *plan) {
+    return (unsigned)(plan->base.row_blocks * block_bytes(plan));
+}
 
 /* Sets where the sums of this lane's row block lie, and those of its own part. */
 ring_sum ring_emit_sum_place(const ring_emitter *r) {
@@ -27,9 +32,10 @@ ring_sum ring_emit_sum_place(const ring_emitter *r) {
     heading(b, "The row block's sums behind the ring; its warps' barrier");
     ring_sum place = {.at = b32(b, "sum_at"), .barrier = b32(b, "sum_barrier")};
     EMIT(b, shr_u32, place.barrier, r->at.place.warp, I(log2_of(plan->base.split)));
-    EMIT(b, mad_s32, place.at, place.barrier, I(plan->base.split * part_bytes(plan)), r->ring);
+    EMIT(b, mad_s32, place.at, place.barrier, I(block_bytes(plan)), r->ring);
     EMIT(b, mad_s32, place.at, r->at.place.lane, I(QUAD * WORD), place.at);
-    place.part_at = mad_s32(b, "sum_part_at", r->at.part, I(part_bytes(plan)), place.at);
+    if (ring_sums_to_first(plan)) place.part_at = place.at;
+    else place.part_at = mad_s32(b, "sum_part_at", r->at.part, I(part_bytes(plan)), place.at);
     EMIT(b, add_s32, place.barrier, place.barrier, I(1));
     return place;
 }
@@ -81,15 +87,36 @@ static void emit_take_gifts(const ring_emitter *r, ring_sum place, const spmm_su
         }
 }
 
-void ring_emit_sum(const ring_emitter *r, ring_sum place, const spmm_sums *sums) {
+/* All parts but the first give it their sums, and are done. */
+static void emit_give_to_first(const ring_emitter *r, ring_sum place, const mc_reg *acc, mc_reg other,
+                               mc_label given) {
+    mc_builder *b = r->at.b;
+    const ring_plan *plan = r->plan;
+    note(b, "to the first part");
+    EMIT(b, setp_ne, other, r->at.part, I(0));
+    mc_reg to = mad_s32(b, "gift_at", r->at.part, I(gift_bytes(plan)), place.at);
+    for (int i = 0; i < accumulators(plan); i += QUAD)
+        EMIT_IF(b, other, sts_v4, AT(to, ring_sum_offset(plan) - gift_bytes(plan) + i / QUAD * QUAD_BYTES),
+                V4(&acc[i]));
+    emit_meet(r, place);
+    EMIT_IF(b, other, bra_uni, TO(given));
+}
+
+void ring_emit_sum(const ring_emitter *r, ring_sum place, const spmm_sums *sums, mc_label given) {
     mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
     if (plan->base.split == 1) return;
-    heading(b, "Sums of the %d warps that share the row block: %d columns for each", plan->base.split,
-            plan->base.tile_n / plan->base.split);
+    const bool to_first = ring_sums_to_first(plan);
+    heading(b, "Sums of the %d warps that share the row block: %d columns for %s", plan->base.split,
+            plan->base.tile_n / ring_owners(plan), to_first ? "the first" : "each");
     if (plan->resident) note(b, "those of the row block before have been read");
     if (plan->resident) emit_meet(r, place);
     mc_reg other = pred(b, "other");
+    if (to_first) {
+        emit_give_to_first(r, place, sums->acc, other, given);
+        emit_take_gifts(r, place, sums);
+        return;
+    }
     emit_give(r, place, sums->acc, other);
     emit_meet(r, place);
     emit_take_own(r, sums->acc, other);
