@@ -11,7 +11,7 @@ vec  = 8                        -- rows of a nonzero vector
 
 staging = "tma"                 -- copies by the tensor memory accelerator
 tile_n  = 128                   -- columns of C a thread block; also 64, 32
-warps   = {16, 8, 4}            -- warps that multiply; one more copies
+warps   = {16, 8, 4, 15}       -- warps that multiply; one more copies
 split   = {1, 2, 4}             -- warps that share a row block: warps / split row blocks make a thread block
 window  = {256, 128, 64}        -- rows of B a copy
 stages  = {6, 3}                -- windows in the ring; also 2, 4, 8, 12

@@ -258,6 +258,7 @@ expect 2 'parts: wants resident = off' parts --set resident=on
 expect 2 'together: wants c_major = "column"' parts --set together=4
 expect 2 'parts: wants staging = "tma", not "async"' parts --set staging=async
 expect 2 'parts: each of 4 thread blocks finishes a row block of 2: want more warps' parts --set warps=2
+expect 2 'parts: thread blocks finish as many row blocks: warps = 2, 4, 8 or 16, not 15' parts --set parts=2 --set warps=15
 expect 2 'parts: wants integers' parts --set lhs=f16 --set rhs=f16
 expect 2 'parts: sm_80 has no thread block clusters' parts --arch sm_80 --set staging=async --set overlap=off
 expect 2 'parts: staging = "direct" has no windows to share out: leave it out' "$mcgen" --set parts=4 "$spec"
@@ -420,7 +421,7 @@ one '--set: stride: staging = "tma" takes 32 at a time' --set stride=64 "$ring"
 one '--set: prefetch: staging = "tma" always prefetches' --set prefetch=off "$ring"
 one '--set: align: staging = "tma" wants 16' --set align=4 "$ring"
 one "--set: window: 100 is not one of 64, 128, 256" --set window=100 "$ring"
-one "--set: stages: 5 is not one of 2, 3, 4, 6, 8, 12" --set stages=5 "$ring"
+one "--set: stages: 5 is not one of 2, 3, 4, 6, 7, 8, 12, 14" --set stages=5 "$ring"
 
 # -- Files -------------------------------------------------------------------------------------------------------------
 expect 1 "No such file" "$mcgen" nowhere.lua

@@ -74,6 +74,9 @@ static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaint
     else if (base->warps < plan->parts)
         complain(complaints, F_PARTS, "each of %d thread blocks finishes a row block of %d: want more warps",
                  plan->parts, base->warps);
+    else if ((base->warps & (base->warps - 1)) != 0)
+        complain(complaints, F_PARTS,
+                 "thread blocks finish as many row blocks: warps = 2, 4, 8 or 16, not %d", base->warps);
 }
 
 /* Warps of a thread block, the one that copies included, for which ptxas 13 finds registers with queues. */
