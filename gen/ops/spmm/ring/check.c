@@ -70,7 +70,6 @@ static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaint
     else if (base->math.kind->real) complain(complaints, F_PARTS, "wants integers");
     else if (base->c_columns) complain(complaints, F_PARTS, "wants c_major = \"row\"");
     else if (base->split > 1) complain(complaints, F_PARTS, "wants split = 1, not %d", base->split);
-    else if (plan->resident) complain(complaints, F_PARTS, "wants resident = off");
     else if (base->warps < plan->parts)
         complain(complaints, F_PARTS, "each of %d thread blocks finishes a row block of %d: want more warps",
                  plan->parts, base->warps);

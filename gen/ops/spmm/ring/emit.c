@@ -79,9 +79,9 @@ static void emit_next(const ring_strides *s, ring_feed *feed, const ring_rows *r
     mc_reg gone = pred(b, "gone");
     mc_label end = label(b, "END");
     heading(b, "This warp's next row block");
-    EMIT(b, setp_ge_u32, gone, rows->first, rows->count);
+    EMIT(b, setp_ge_u32, gone, s->r->plan->parts > 1 ? rows->block_place : rows->first, rows->count);
     EMIT_IF(b, gone, bra_uni, TO(end));
-    if (s->r->plan->together > 1) ring_emit_next_guards(s->r, rows);
+    if (ring_goes_along(s->r->plan)) ring_emit_next_guards(s->r, rows);
     EMIT(b, mov_b32, s->block.number, next.number);
     s->staging->turn(feed, gone, loop);
     set_label(b, end);
@@ -102,6 +102,7 @@ static void emit_turns(ring_strides *s, ring_feed *feed, ring_epilogue *epilogue
     ring_emit_output(epilogue);
     b->prefix = NULL;
     set_label(b, epilogue->next);
+    ring_emit_parts_turn(s->r);
     emit_next(s, feed, rows, next, loop);
 }
 
@@ -158,6 +159,7 @@ static void emit_products(ring_emitter *r, const ring_staging *staging, ring_fee
     emit_zero_row(r);
     staging->begin(feed);
     if (ring_zero_bytes(r->plan) > 0) note_pending(&strides, feed);
+    if (r->plan->resident) ring_emit_parts_turns(r);
     if (r->plan->resident) emit_turns(&strides, feed, &epilogue, &rows);
     else emit_row_block(&strides, &epilogue);
 }

@@ -14,7 +14,11 @@
  *
  * and behind it each row block has a barrier. Its phase ends when a lane of the warp has said how many bytes
  * will come, and they have come by st.async. A thread block ends when its own row blocks are finished: then
- * everything that it is sent has come. */
+ * everything that it is sent has come.
+ *
+ * With `resident` the warps of a cluster take row blocks in turn, all of them in the same turn. Nobody sends
+ * sums of a turn before all have read those of the turn before: a warp arrives at the cluster's barrier when it
+ * has read what it was sent, or has sent its own, and waits there before it sends again. */
 #include "ops/spmm/ring/ring.h"
 #include "parts/fragment.h"
 
@@ -119,12 +123,28 @@ void ring_emit_parts_sum(const ring_emitter *r, const spmm_sums *sums, mc_label 
     sum_place at = find_place(r);
     mc_reg other = setp_ne(b, "other_owner", at.owner, r->rank);
     mc_reg expects = setp_eq(b, "expects", r->at.place.lane, I(0)), state = b64(b, "sums_state");
-    note(b, "all thread blocks of the cluster have begun");
+    note(b, plan->resident
+                ? "all thread blocks of the cluster have begun, or read the sums of the turn before"
+                : "all thread blocks of the cluster have begun");
     EMIT_BARE(b, cluster_wait);
     emit_send(r, &at, sums->acc);
     EMIT_IF(b, other, bra_uni, TO(sent));
     EMIT_IF(b, expects, mbarrier_expect, state, AT(at.full, 0), I(block_bytes(plan)));
     note(b, "the sums of all parts are there: they are added up from part 0 on");
-    pipeline_await(b, "SUMS_FULL", pred(b, "sums_passed"), at.full, mov_b32(b, "sums_phase", I(0)));
+    mc_reg phase = plan->resident ? r->sums_phase : mov_b32(b, "sums_phase", I(0));
+    pipeline_await(b, "SUMS_FULL", pred(b, "sums_passed"), at.full, phase);
     emit_take(r, &at, sums);
+}
+
+void ring_emit_parts_turns(ring_emitter *r) {
+    if (r->plan->parts > 1) r->sums_phase = carried(r->at.b, "sums_phase", I(0));
+}
+
+void ring_emit_parts_turn(const ring_emitter *r) {
+    mc_builder *b = r->at.b;
+    if (r->plan->parts == 1) return;
+    note(b, "the other thread blocks learn that this warp has read its sums");
+    EMIT(b, bar_warp_sync, H(0xffffffff));
+    EMIT_BARE(b, cluster_arrive);
+    EMIT(b, xor_b32, r->sums_phase, r->sums_phase, I(1));
 }

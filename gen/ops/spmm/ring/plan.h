@@ -72,6 +72,11 @@ static inline int ring_acc_count(const ring_plan *plan) {
     return 2 * ring_run(plan) * plan->base.tile_n / ring_run_span(plan);
 }
 
+/* Whether warps may take turns in which they have no row block. */
+static inline bool ring_goes_along(const ring_plan *plan) {
+    return plan->together > 1 || (plan->resident && plan->parts > 1);
+}
+
 /* Where values may be infinite, padding slots name a row of zeros: behind the last stage. */
 static inline int ring_zero_offset(const ring_plan *plan) { return plan->stages * ring_window_bytes(plan); }
 static inline int ring_zero_bytes(const ring_plan *plan) { return plan->base.math.kind->real ? 128 : 0; }

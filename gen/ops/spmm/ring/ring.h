@@ -39,6 +39,7 @@ typedef struct ring_emitter {
     mc_reg k, windows; /* rows of B, none where the spec fixes them; windows of B, or of this part of it */
     /* parts: the thread block's number in the cluster, and the first row of its part of B */
     mc_reg rank, first_row;
+    mc_reg sums_phase; /* parts, resident: that of the row blocks' barriers */
 } ring_emitter;
 
 /* -- rows.c ------------------------------------------------------------------------------------------- */
@@ -56,14 +57,16 @@ typedef struct ring_rows {
     mc_reg first;       /* the first place of the warp's group, which is its place where groups have one */
     /* together: whether that is there, and the warp's number in the group */
     mc_reg in_group, member;
-    mc_reg two_turns;  /* resident: what the numbers of this turn and the next add up to */
+    mc_reg two_turns; /* resident: what the numbers of this turn and the next add up to */
+    mc_reg block_place,
+        step;          /* parts, resident: the least place of the thread block, and from turn to turn */
     mc_reg ptr, order; /* row_ptr (of this warp's part), row_order */
     mc_reg at;         /* scratch */
 } ring_rows;
 
 /* Finds this warp's first place, loads its row block BLOCK, and sets in_rows and stores of R. */
 ring_rows ring_emit_rows(ring_emitter *r, ring_row_block *block);
-/* Resident, together: whether the row block at the next place is there. */
+/* Resident, together or parts: whether the row block at the next place is there. */
 void ring_emit_next_guards(const ring_emitter *r, const ring_rows *rows);
 /* Resident: loads what there is to know of the row block at the next place. */
 ring_row_block ring_emit_next_row(const ring_emitter *r, const ring_rows *rows);
@@ -264,6 +267,10 @@ void ring_emit_parts_begun(const ring_emitter *r);
 /* Sends the warp's sums of its row block to the thread block that finishes it. Where that is this one, they
    become those of all parts; other warps go to SENT. */
 void ring_emit_parts_sum(const ring_emitter *r, const spmm_sums *sums, mc_label sent);
+/* Resident: before the first turn sets sums_phase; behind a turn the other thread blocks learn that what they
+   sent was read. */
+void ring_emit_parts_turns(ring_emitter *r);
+void ring_emit_parts_turn(const ring_emitter *r);
 
 /* -- store.c ------------------------------------------------------------------------------------------ */
 

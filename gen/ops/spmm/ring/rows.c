@@ -6,6 +6,9 @@
  * R + w, and so on, while there are places. So thread blocks have about the same work, and so have their
  * warps in two turns.
  *
+ * With `parts` the warps of a cluster go on together, while the least place of their thread blocks is there. A
+ * warp without a row block goes along.
+ *
  * With `together` row blocks that are neighbours in C, cards are groups of so many places, dealt to as many
  * warps beside one another. A warp whose group has fewer goes along, with a row block that is not there.
  *
@@ -111,13 +114,17 @@ ring_rows ring_emit_rows(ring_emitter *r, ring_row_block *block) {
     ring_rows rows = {.count = emit_row_count(r)};
     emit_first_place(r, &rows);
     emit_arrays(r, &rows);
-    if (r->plan->together > 1) {
+    if (ring_goes_along(r->plan)) {
         emit_first_guards(r, &rows);
     } else {
         if (plan->guard_rows) r->at.in_rows = setp_lt(b, "in_rows", rows.place, rows.count);
         spmm_emit_sum_guards(&r->at, false);
     }
     emit_row(r, &rows, r->at.in_rows, *block);
+    if (r->plan->resident && r->plan->parts > 1) {
+        rows.block_place = carried(b, "block_place", rows.block);
+        rows.step = mul_s32(b, "places_a_turn", rows.blocks, I(plan->row_blocks));
+    }
     if (r->plan->resident)
         rows.two_turns = carried(b, "two_items", I(2 * plan->row_blocks / r->plan->together - 1));
     return rows;
@@ -130,6 +137,7 @@ ring_row_block ring_emit_next_row(const ring_emitter *r, const ring_rows *rows) 
     EMIT(b, sub_s32, rows->turn, rows->two_turns, rows->turn);
     EMIT(b, add_s32, rows->two_turns, rows->two_turns, I(2 * r->at.plan->row_blocks / r->plan->together));
     emit_deal(r, rows);
+    if (r->plan->parts > 1) EMIT(b, add_s32, rows->block_place, rows->block_place, rows->step);
     mc_reg is_next = setp_lt_u32(b, "is_next", rows->place, rows->count);
     emit_row(r, rows, is_next, next);
     return next;

@@ -85,7 +85,7 @@ static void make_contract(const void *data, mc_contract *c) {
     if (plan->tensor) add_b_map(plan, c);
     else add_b(plan, c);
     spmm_contract(&plan->base, true, !plan->tensor, c);
-    c->turn_k = plan->resident ? ring_capacity(plan) : 0;
+    c->turn_k = plan->resident ? ring_capacity(plan) * plan->parts : 0;
     if (plan->parts > 1) {
         c->grid[2] = (mc_grid_axis){NULL, plan->parts};
         c->cluster[0] = c->cluster[1] = 1, c->cluster[2] = (unsigned)plan->parts;
