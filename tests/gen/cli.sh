@@ -254,7 +254,7 @@ expect 0 'clusters of (1, 1, 4) thread blocks' parts --describe
 expect 0 'parts * m / 8 + 1' parts --describe
 expect 2 'parts: wants c_major = "row"' parts --set c_major=column
 expect 2 'parts: wants split = 1, not 2' parts --set split=2
-expect 2 'parts: wants resident = off' parts --set resident=on
+expect 0 'clusters of (1, 1, 4) thread blocks' parts --set resident=on --describe
 expect 2 'together: wants c_major = "column"' parts --set together=4
 expect 2 'parts: wants staging = "tma", not "async"' parts --set staging=async
 expect 2 'parts: each of 4 thread blocks finishes a row block of 2: want more warps' parts --set warps=2
