@@ -24,6 +24,7 @@
     X(direct_sum, "direct: sum over the warps of a row block")                                               \
     X(direct_edge, "direct: factor of the instructions on the edge path")                                    \
     X(direct_single, "direct: that factor where each load takes one element; the width's, too")              \
+    X(direct_several, "direct: factor of that where a row has more than one column")                         \
     X(direct_groups, "direct: factor of both where the tile has several groups of the edge path's columns")  \
     X(shared_step, "shared: factor of a stride's latency")                                                   \
     X(shared_columns, "shared: factor of the instructions")                                                  \
@@ -40,6 +41,11 @@
     X(ring_copy, "tma: a kilobyte of B, copied")                                                             \
     X(ring_narrow, "tma: factor of copying rows that begin inside of a sector")                              \
     X(ring_memory, "tma: factor of what comes out of memory")                                                \
+    X(ring_far, "tma: latency of a stride that comes out of memory")                                         \
+    X(ring_asked, "tma: factor of it behind a row block's first stride, where L2 was asked ahead")           \
+    X(ring_taken, "tma: latency of a stride that comes out of a queue")                                      \
+    X(ring_ask, "tma: instructions of a warp that asks for a stride ahead")                                  \
+    X(ring_meet, "tma: a launch of clusters, meetings of their thread blocks included")                      \
     X(ring_async, "async: factor of the whole")                                                              \
     X(panel_first, "panels: latency of a warp's item, its first indices and its store")                      \
     X(panel_copy, "panels, shared: that much more of it, before the first rows have arrived")                \

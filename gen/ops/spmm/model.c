@@ -80,14 +80,24 @@ bool spmm_rows_cut_sectors(const spmm_situation *s) {
     return spmm_b_bytes(s->plan, s->problem->ldb) % SECTOR != 0;
 }
 
-double spmm_memory_of(const spmm_situation *s) {
+/* Megabytes of A as it is packed. */
+static double packed_of(const spmm_situation *s) {
+    return s->row_blocks * s->mean / s->plan->stride * s->plan->stride_a_bytes / MEGA;
+}
+
+double spmm_missed_of(const spmm_situation *s) {
     const spmm_plan *plan = s->plan;
-    double k = (double)s->problem->k, n = (double)s->problem->n, columns = model_least(plan->tile_n, n);
+    double k = (double)s->problem->k, columns = model_least(plan->tile_n, (double)s->problem->n);
     double rows = s->row_blocks * plan->vec;
-    double packed = s->row_blocks * s->mean / plan->stride * plan->stride_a_bytes / MEGA;
     double tile =
         columns * (k * plan->math.b_bits / 8 + rows * out_element_bytes(plan->output.element)) / MEGA;
-    double missed = 1 / (1 + pow(s->cost.held / model_most(packed + tile, 1e-9), 4));
+    return 1 / (1 + pow(s->cost.held / model_most(packed_of(s) + tile, 1e-9), 4));
+}
+
+double spmm_memory_of(const spmm_situation *s) {
+    const spmm_plan *plan = s->plan;
+    double k = (double)s->problem->k, n = (double)s->problem->n;
+    double packed = packed_of(s), missed = spmm_missed_of(s);
     double again = packed * s->tiles * missed;
     if (!s->problem->cold) return again * s->cost.memory;
     double first = (packed + k * n * plan->math.b_bits / 8 / MEGA) * (1 - missed);
@@ -126,13 +136,14 @@ double spmm_time_of(const spmm_situation *s, const spmm_work *w) {
     const spmm_costs *cost = &s->cost;
     double start = cost->start_warp * s->plan->threads / MC_WARP;
     double each = w->blocks / s->gpu->multiprocessors, latency = w->longest + start;
-    double busy = busiest(s, ceil(each), w->resident) * (w->busy + start);
+    double most = busiest(s, ceil(each), w->resident);
     if (ceil(each) > w->resident) {
         double waves = each / w->resident + cost->tail;
         latency = model_most(latency, waves * (w->latency + start));
-        busy = waves * w->resident * (w->busy + start);
+        most = waves * w->resident;
     }
-    double work = spmm_overlapped(latency, busy + stored(s, w));
+    double busy = most * (w->busy + start), streamed = w->streamed * most / model_most(each, 1);
+    double work = spmm_overlapped(spmm_overlapped(latency, busy + stored(s, w)), streamed);
     if (!s->plan->overlap) return cost->launch + cost->alone + work + w->memory;
     return cost->launch + spmm_overlapped(work, each * cost->begin) + w->memory;
 }

@@ -29,7 +29,8 @@ typedef struct spmm_work {
     double busy;     /* us that it keeps its multiprocessor busy */
     double latency;  /* us that it lasts at least, by what waits for what: on average */
     double longest;  /* the same of the thread block with the longest row block */
-    double memory;   /* us of what the launch takes out of memory */
+    double memory;   /* us of what the launch takes out of memory, and waits for */
+    double streamed; /* the same of what comes while it does other work */
     double rows;     /* of a column-major C, that are stored beside one another */
 } spmm_work;
 
@@ -50,6 +51,8 @@ static inline int spmm_tile_class(const spmm_plan *plan) {
 }
 /* Whether rows of B begin inside of a sector of L2: 16-byte copies of such rows are slow. */
 bool spmm_rows_cut_sectors(const spmm_situation *s);
+/* The part of A that L2 does not keep from column tile to column tile. */
+double spmm_missed_of(const spmm_situation *s);
 /* Microseconds of what does not come out of L2. Each column tile reads all of A. L2 keeps A, and a tile's
    part of B and C, if there is room; of cold operands it keeps nothing at first. */
 double spmm_memory_of(const spmm_situation *s);

@@ -56,10 +56,16 @@ static double hits_of(const spmm_situation *s, const passes *p, double rows) {
     return rows > 0 && !p->copied ? fit * (1 - distinct / rows) : 0;
 }
 
+/* Factor of the edge path's loads of one element each. Where a row has one column alone, all of a lane's are
+   of the same element. */
+static double single_of(const spmm_situation *s, const passes *p) {
+    return s->cost.direct_single * (p->wanted > 1 ? s->cost.direct_several : 1);
+}
+
 /* How much longer the instructions of a stride take than those of the wide path of staging direct. */
 static double instructions_factor(const spmm_situation *s, const passes *p) {
     double groups = s->plan->tile_n > p->columns ? s->cost.direct_groups : 1;
-    if (p->edge) return groups * (p->single ? s->cost.direct_single : s->cost.direct_edge);
+    if (p->edge) return groups * (p->single ? single_of(s, p) : s->cost.direct_edge);
     return p->copied ? s->cost.shared_columns : 1;
 }
 
@@ -85,7 +91,7 @@ static double busy_of(const spmm_situation *s, const passes *p, double blocks) {
 static double latency_of(const spmm_situation *s, const passes *p, double strides) {
     const gather_plan *plan = gather_of(s);
     const spmm_costs *cost = &s->cost;
-    double width = cost->direct_width * p->columns / 32 * (p->single ? cost->direct_single : 1);
+    double width = cost->direct_width * p->columns / 32 * (p->single ? single_of(s, p) : 1);
     double slower = p->copied ? cost->shared_step : s->plan->tile_n > p->columns ? cost->direct_groups : 1;
     double next = plan->prefetch ? cost->direct_step : cost->direct_chain;
     double pass = slower * (cost->direct_chain + (strides - 1) * next) + strides * width * plan->stride_steps;

@@ -1,4 +1,5 @@
-/* The estimate of a ring kernel. The costs are those of staging "tma"; ring_async makes async of them. */
+/* The estimate of a ring kernel. The costs are those of staging "tma", and ring_async makes async of them. Of
+   rows of 16 bytes in a ring that keeps all of B, async was measured, and they need no factor. */
 #include "ops/spmm/model.h"
 #include "ops/spmm/ring/plan.h"
 #include "parts/clusters.h"
@@ -8,15 +9,15 @@
 /* Registers that ptxas 13 gives a thread where A and B have 8 bits: [bytes of a row / 64][resident]. */
 static const int registers[3][2] = {{56, 64}, {72, 80}, {112, 128}};
 
-/* Microseconds that a launch of clusters takes more, meetings of their thread blocks included, and those in
-   which 1024 sums come in. The second one is gemm's `part`. The first one is not fitted: on an H200 such
-   kernels took 0.1 to 11 us more than the estimate says with 2, and were slower than the gather kernel on all
-   layers (docs/measurements.md), which is what plans must know. */
-static const double cluster_meets = 10, sums_come_in = 0.228;
+/* Microseconds in which 1024 sums come in from other thread blocks of a cluster: gemm's `part`. */
+static const double sums_come_in = 0.228;
 
-/* Rows of 16 bytes are not measured. Beyond 16 columns all of A comes out of L2 again for each 16. Plans then
-   take other kernels unless these take twice as long. And a warp asks at each stride for windows that pass,
-   where they may. */
+/* Requests by which a lane asks L2 for a row block: its values, its places and its control (queue.c). */
+static const double prefetches = 3;
+
+/* Rows of 16 bytes were measured with up to 16 columns, where the ring keeps all of B. Beyond 16 columns all
+   of A comes out of L2 again for each 16. Plans then take other kernels unless these take twice as long. And
+   a warp asks at each stride for windows that pass, where they may. */
 static const double narrow_again = 2, narrow_passes = 1.1;
 
 /* Factor of such kernels. */
@@ -38,7 +39,7 @@ static double vectors_in(const spmm_situation *s, double vectors) { return vecto
 static double exchange_of(const spmm_situation *s) {
     const ring_plan *plan = ring_of(s);
     if (plan->parts == 1) return 0;
-    return cluster_meets + sums_come_in * plan->base.warps * MC_WARP * ring_acc_count(plan) / 1024;
+    return s->cost.ring_meet + sums_come_in * plan->base.warps * MC_WARP * ring_acc_count(plan) / 1024;
 }
 
 /* Time of a window's copy. What of it lies beyond k is filled with zeros, which takes as long. */
@@ -48,21 +49,32 @@ static double copy_of(const spmm_situation *s) {
     return kilobytes * s->cost.ring_copy * (slow ? s->cost.ring_narrow : 1);
 }
 
-/* Strides of a row block of VECTORS. A stride has 32 of them if there are as many in the windows that the
-   ring holds, else as many as there are. UNUSED is the part of the last stride that is padding. */
-static double strides_of(const spmm_situation *s, double vectors, double unused) {
+/* Windows that a stride spans, as windowed_span has it. */
+static double span_of(const spmm_situation *s) {
     const ring_plan *plan = ring_of(s);
     double windows = windows_of(s);
-    double span = windows <= plan->stages ? windows : plan->stages > 2 ? plan->stages - 1 : 1;
-    double there = vectors * span / windows, full = vectors / WINDOWED_SLOTS + unused;
-    double sparse = windows > span ? windows / span * model_most(0, 1 - there / (1.5 * WINDOWED_SLOTS)) : 0;
-    return model_most(1, full + sparse);
+    if (windows <= plan->stages) return windows;
+    int half = (plan->stages + 1) / 2;
+    return half > 2 && vectors_in(s, s->mean) < WINDOWED_HALF * windows ? half - 1 : half;
 }
 
-/* Strides of the row block's longest part. They are dealt out to the parts in turn. */
+/* Strides that a row block of VECTORS has more than it has vectors for. A stride has 32 of them if there are
+   as many in the windows that it spans, else as many as there are. */
+static double sparse_of(const spmm_situation *s, double vectors) {
+    double windows = windows_of(s), span = span_of(s), there = vectors * span / windows;
+    return windows > span ? windows / span * model_most(0, 1 - there / WINDOWED_SLOTS) : 0;
+}
+
+/* All strides of a row block of VECTORS. UNUSED is the part of the last stride that is padding. */
+static double strides_of(const spmm_situation *s, double vectors, double unused) {
+    return model_most(1, vectors / WINDOWED_SLOTS + unused + sparse_of(s, vectors));
+}
+
+/* Strides of the row block's longest part. They are dealt out to the warps in turn. Where strides are more
+   because windows are sparse, all of its warps wait for the same windows, and a warp saves none by it. */
 static double part_strides(const spmm_situation *s, double vectors) {
-    double split = s->plan->split;
-    return model_most(1, (strides_of(s, vectors_in(s, vectors), 0.5) + (split - 1) / 2) / split);
+    double split = s->plan->split, here = vectors_in(s, vectors), sparse = sparse_of(s, here);
+    return model_most(1, (here / WINDOWED_SLOTS + split / 2) / split + sparse);
 }
 
 /* Row blocks that a warp takes in turn. It is one, or what is left for each thread block where these stay
@@ -74,10 +86,43 @@ static double turns_of(const spmm_situation *s, double blocks) {
     return model_most(1, ceil(blocks / model_most(1, held)));
 }
 
-/* Latency of a stride. It is longer where registers are short, by spills and by loads that are not ahead. */
+/* Latency of a stride that comes out of L2. It is shorter where a queue has asked for several of them, and
+   longer where registers are short, by spills and by loads that are not ahead. */
 static double step_of(const spmm_situation *s) {
     double given = spmm_registers_of(s), lacking = s->registers_wanted - given;
-    return s->cost.ring_step * (1 + s->cost.ring_cramped * lacking / given);
+    double step = ring_is_queued(ring_of(s)) ? s->cost.ring_taken : s->cost.ring_step;
+    return step * (1 + s->cost.ring_cramped * lacking / given);
+}
+
+/* Thread blocks that share a multiprocessor. Two of clusters take as long as one after the other. */
+static double resident_of(const spmm_situation *s) { return ring_of(s)->parts > 1 ? 1 : spmm_resident_of(s); }
+
+/* Multiprocessors that clusters fill. 32 clusters of four took as long as two waves. */
+static double room_of(const ring_plan *plan, int64_t all) {
+    int64_t room = cluster_room(plan->parts, all);
+    return model_most((double)(plan->parts > 2 ? room - plan->parts : room), plan->parts);
+}
+
+/* The part of A that comes out of memory, not out of L2, where the grid has BLOCKS. Of cold operands column
+   tiles that run at once all wait for it. */
+static double far_part(const spmm_situation *s, double blocks) {
+    double missed = spmm_missed_of(s), at_once = resident_of(s) * s->gpu->multiprocessors;
+    return s->problem->cold ? missed + (1 - missed) * model_least(1, at_once / model_most(blocks, 1))
+                            : missed;
+}
+
+/* Latency of a warp's row block of so many STRIDES, where FAR of A comes out of memory. A warp waits once for
+   `depth` strides that it has asked for, and what else it does passes meanwhile. */
+static double turn_of(const spmm_situation *s, double strides, double far) {
+    const ring_plan *plan = ring_of(s);
+    double sum = plan->base.split > 1 ? s->cost.ring_sum : 0, near = sum + strides * step_of(s);
+    double waits = strides / plan->depth * (plan->prefetch ? s->cost.ring_asked : 1);
+    return spmm_overlapped(near, s->cost.ring_far * far * waits);
+}
+
+/* Thread blocks of a multiprocessor that copy B at once. */
+static double neighbours_of(const spmm_situation *s, const spmm_work *w) {
+    return model_least(w->resident, ceil(w->blocks / s->gpu->multiprocessors));
 }
 
 /* Adds how long a thread block lasts. Row blocks come longest first, so that the first one of a thread block
@@ -85,27 +130,36 @@ static double step_of(const spmm_situation *s) {
 static void add_latency(const spmm_situation *s, double turns, spmm_work *w) {
     const ring_plan *plan = ring_of(s);
     const spmm_costs *cost = &s->cost;
-    double windows = windows_of(s), filled = model_least(windows, plan->stages), step = step_of(s);
+    double windows = windows_of(s), filled = model_least(windows, plan->stages);
     double around =
-        cost->ring_block + copy_of(s) + filled * cost->ring_window + (windows - filled) * cost->ring_refill;
-    if (plan->resident)
-        around += (ring_keeps_all(plan) ? 0 : cost->ring_stay) + (turns - 1) * cost->ring_turn;
-    double turn = plan->base.split > 1 ? cost->ring_sum : 0;
-    around += exchange_of(s);
+        copy_of(s) + filled * cost->ring_window + (windows - filled) * cost->ring_refill + exchange_of(s);
+    if (plan->resident) around += cost->ring_stay;
+    if (ring_keeps_all(plan)) around = windows * copy_of(s) * neighbours_of(s, w);
+    around += cost->ring_block + (turns - 1) * cost->ring_turn;
     double average = turns > 1 ? s->mean : spmm_longest_of(s, plan->base.row_blocks);
     double longest = turns > 1 ? s->mean : (double)s->problem->longest;
-    w->latency = around + turns * (turn + step * part_strides(s, average));
-    w->longest = around + turns * (turn + step * part_strides(s, longest));
+    double far = far_part(s, w->blocks);
+    w->latency = around + turns * turn_of(s, part_strides(s, average), far);
+    w->longest = around + turns * turn_of(s, part_strides(s, longest), far);
+}
+
+/* Instructions that ask for STRIDES ahead. A queue begins anew at each turn, with copies beyond a short row
+   block's end. */
+static double asking_of(const spmm_situation *s, double turns, double strides) {
+    const ring_plan *plan = ring_of(s);
+    double begun = turns * plan->base.warps, asks = plan->prefetch ? prefetches * begun : 0;
+    if (ring_is_queued(plan)) asks += begun * plan->depth + strides;
+    return asks * s->cost.ring_ask;
 }
 
 static spmm_work work_of(const spmm_situation *s) {
     const ring_plan *plan = ring_of(s);
     double blocks = ceil(s->row_blocks / plan->base.row_blocks), turns = turns_of(s, blocks);
-    spmm_work w = {.blocks = ceil(blocks / turns) * s->tiles, .resident = spmm_resident_of(s)};
+    spmm_work w = {.blocks = ceil(blocks / turns) * s->tiles, .resident = resident_of(s)};
     const int64_t all = s->gpu->multiprocessors;
-    if (plan->parts > 1) w.blocks *= plan->parts * (double)all / (double)cluster_room(plan->parts, all);
+    if (plan->parts > 1) w.blocks *= plan->parts * (double)all / room_of(plan, all);
     w.rows = plan->base.vec * plan->together;
-    w.memory = spmm_memory_of(s) * s->cost.ring_memory;
+    w.streamed = spmm_memory_of(s) * s->cost.ring_memory;
 
     double windows = windows_of(s);
     double strides = turns * plan->base.row_blocks *
@@ -114,7 +168,8 @@ static spmm_work work_of(const spmm_situation *s) {
     double shared = strides * WINDOWED_SLOTS * spmm_tile_bytes(s->plan) / s->gpu->shared_rate;
     double mma = strides * plan->base.stride_mma / s->gpu->mma_rate;
     double leaving = plan->base.warps * windows * s->cost.ring_leave;
-    w.busy = spmm_overlapped(windows * copy_of(s) + packed, shared + mma + leaving);
+    double instructions = mma + leaving + asking_of(s, turns, strides);
+    w.busy = spmm_overlapped(windows * copy_of(s) + packed, shared + instructions);
     add_latency(s, turns, &w);
     return w;
 }
@@ -126,5 +181,6 @@ double ring_estimate(const void *data, const mc_gpu *gpu, const mc_problem *prob
     if (ring_keeps_all(plan) && problem->k > ring_capacity(plan)) return INFINITY;
     spmm_situation s = spmm_meet(&plan->base, gpu, problem, wanted);
     spmm_work work = work_of(&s);
-    return spmm_time_of(&s, &work) * narrow_of(&s, plan) * (plan->tensor ? 1 : s.cost.ring_async);
+    bool as_tma = plan->tensor || ring_keeps_all(plan);
+    return spmm_time_of(&s, &work) * narrow_of(&s, plan) * (as_tma ? 1 : s.cost.ring_async);
 }
