@@ -17,8 +17,8 @@
  * everything that it is sent has come.
  *
  * With `resident` the warps of a cluster take row blocks in turn, all of them in the same turn. Nobody sends
- * sums of a turn before all have read those of the turn before: a warp arrives at the cluster's barrier when it
- * has read what it was sent, or has sent its own, and waits there before it sends again. */
+ * sums of a turn before all have read those of the turn before: a warp arrives at the cluster's barrier when
+ * it has read what it was sent, or has sent its own, and waits there before it sends again. */
 #include "ops/spmm/ring/ring.h"
 #include "parts/fragment.h"
 
