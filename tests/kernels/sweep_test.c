@@ -219,7 +219,8 @@ static void tokens(sweep *s) {
         {.pattern = PATTERN_ONE_FULL, .row_blocks = 5, .k = 200, .values = MC_VALUES_EXTREME},
         {.pattern = PATTERN_REALISTIC, .row_blocks = 19, .k = 1500, .values = MC_VALUES_FULL},
         {.pattern = PATTERN_ONE_COLUMN, .row_blocks = 2, .k = 1, .values = MC_VALUES_EXTREME}};
-    enum { PROBLEMS = sizeof of / sizeof *of };
+    static const int whole[] = {16, 112, 1920, 1000, 1008};
+    enum { PROBLEMS = sizeof of / sizeof *of, WHOLE = sizeof whole / sizeof *whole };
     mc_spec *spec = NULL;
     size_t pairs = 0, count = 0, *chosen = NULL, turn = 0;
     CHECK(mc_spec_read(s->spec_path, s->settings, s->setting_count, &spec, s->diag) == MC_OK, "%s",
@@ -233,6 +234,19 @@ static void tokens(sweep *s) {
             problem_case c = of[(n + i) % PROBLEMS];
             size_t variants[VARIANTS];
             c.n = n, c.ldb_gap = i, c.ldc_gap = i % 2, c.b_offset = (unsigned)(n * i % 4);
+            for (int j = 0; j < VARIANTS; j++) variants[j] = chosen[turn++ % count];
+            run_case(s, &c, variants, VARIANTS);
+        }
+    /* without gaps, of 1 to 16 bytes a row; an address that is no multiple of 16 among them */
+    for (int n = 1; count > 0 && n <= 16; n *= 2)
+        for (int i = 0; i < WHOLE; i++) {
+            problem_case c = {.pattern = PATTERN_REALISTIC,
+                              .row_blocks = 9,
+                              .k = whole[i],
+                              .n = n,
+                              .values = MC_VALUES_FULL,
+                              .b_offset = i == WHOLE - 1 ? 8 : 0};
+            size_t variants[VARIANTS];
             for (int j = 0; j < VARIANTS; j++) variants[j] = chosen[turn++ % count];
             run_case(s, &c, variants, VARIANTS);
         }

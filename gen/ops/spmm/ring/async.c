@@ -77,6 +77,7 @@ static ring_piece declare_piece(mc_builder *b) {
 /* A thread's pieces of a window. */
 static void emit_pieces(const ring_emitter *r, ring_async *a) {
     mc_builder *b = r->at.b;
+    ring_emit_contiguous_start(r, &a->contiguous);
     ring_emit_elements_start(r, &a->elements);
     a->piece = declare_piece(b);
     if (r->plan->copy == RING_BY_ELEMENTS) return;
@@ -150,6 +151,7 @@ static void emit_window(const ring_emitter *r, const ring_async *a, mc_label loo
     mc_builder *b = r->at.b;
     const mc_reg by_elements = a->elements.uses;
     const mc_label elements = by_elements.id ? label(b, name_nth("BY_ELEMENTS", copied.id).text) : copied;
+    ring_emit_contiguous(r, &a->contiguous, copied);
     if (by_elements.id) EMIT_IF(b, by_elements, bra_uni, TO(elements));
     if (r->plan->copy != RING_BY_ELEMENTS) emit_window_pieces(r, a, loop, copied);
     if (by_elements.id) set_label(b, elements);

@@ -5,6 +5,7 @@
  *   tma.c       windows come by tensor copies of a warp of their own, and stages have barriers
  *   async.c     windows come by cp.async of all threads, which pass from window to window together
  *   elements.c  which come element by element where cp.async cannot copy them
+ *   contiguous.c  or 16 bytes of B at once, where its rows have few bytes and no gaps
  *   packed.c    strides of the packed arrays, in registers
  *   queue.c     how they are asked for ahead: by queues in shared memory, and out of L2
  *   strides.c   the loop over a row block's strides
@@ -102,6 +103,12 @@ typedef struct ring_elements {
     mc_reg zero, value[RING_MAX_ROWS], address[RING_MAX_ROWS];
 } ring_elements;
 
+/* All of a B whose rows have few bytes and no gaps: how many bytes it has, and a row of it; the latter is 0
+   where B is another one, and none where it cannot be such a one. */
+typedef struct ring_contiguous {
+    mc_reg bytes, width;
+} ring_contiguous;
+
 typedef struct ring_async {
     copy_width width;
     copy_pieces pieces;
@@ -115,6 +122,7 @@ typedef struct ring_async {
     mc_reg count, again; /* scratch: windows to copy or to pass; whether there are none */
     ring_piece piece;
     ring_elements elements;
+    ring_contiguous contiguous;
 } ring_async;
 
 /* Windows on their way into the ring, by one staging or the other. */
@@ -150,6 +158,12 @@ extern const ring_staging ring_by_tma, ring_by_async;
    stage_row on to stage_at, and goes to COPIED. */
 void ring_emit_elements_start(const ring_emitter *r, ring_elements *e);
 void ring_emit_elements(const ring_emitter *r, const ring_async *a, mc_label copied);
+
+/* contiguous.c. Whether B may be contiguous in rows of 1, 2, 4 or 8 bytes, and the ring has all of it. The
+   second one finds out whether it is. The third one then brings all of B to the ring and goes to COPIED. */
+bool ring_may_be_contiguous(const ring_plan *plan);
+void ring_emit_contiguous_start(const ring_emitter *r, ring_contiguous *c);
+void ring_emit_contiguous(const ring_emitter *r, const ring_contiguous *c, mc_label copied);
 
 /* -- packed.c ----------------------------------------------------------------------------------------- */
 
