@@ -15,7 +15,7 @@ warps   = {16, 8}               -- of a thread block
 split   = {4, 8, 2}             -- warps that share a row block
 window  = 1024                  -- rows of B; window * stages is the k that fits
 stages  = {4, 8, 12, 2, 14}     -- windows in the ring; also 3, 6
-resident = {"on", "off"}        -- on: the ring has all of B, and thread blocks take row blocks in turn; off: for any k
+resident = {"always", "off"}    -- always: the ring has all of B, and thread blocks take row blocks in turn; off: for any k
 overlap = "on"                  -- may start while the kernel before it still runs
 align   = 1                     -- of B's address and C's: tested at launch
 

@@ -159,6 +159,7 @@ ahead_list() {
     for arch in sm_80 sm_86 sm_89; do
         for i in 0 1 2 3; do
             echo "$arch $i async $async --set tile_n=32,64 --set warps=4,16 --set window=64 --set stages=2 --set depth=4 --set resident=on $(output "$i")"
+            echo "$arch $i always $async --set tile_n=32,64 --set warps=4,16 --set window=64 --set stages=2 --set depth=4,2 --set resident=always --set split=4 $(added "$i")"
             echo "$arch $i async-f16 $async --set tile_n=32 --set warps=4,16 --set window=64 --set stages=2 --set depth=4 --set resident=on --set lhs=f16 --set rhs=f16 --set out=f16 --set vec=$((1 << i))"
         done
     done

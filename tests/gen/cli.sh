@@ -255,6 +255,14 @@ expect 0 'parts * m / 8 + 1' parts --describe
 expect 2 'parts: wants c_major = "row"' parts --set c_major=column
 expect 2 'parts: wants split = 1, not 2' parts --set split=2
 expect 0 'clusters of (1, 1, 4) thread blocks' parts --set resident=on --describe
+expect 2 'resident: "always" wants staging = "async"' parts --set parts=1 --set resident=always
+always() { "$mcgen" --arch sm_90 --set resident=always --set staging=async --set overlap=off --set together=1 --set tile_n=64 --set warps=8 --set split=4 --set window=256 --set stages=4 "$@" "${spec%.lua}_tiled.lua"; }
+expect 0 'k must be at most 1024' always --describe
+expect 2 'resident: "always" wants integers' always --set lhs=f16 --set rhs=f16
+expect 2 'resident: "always" takes a k of at most window * stages = 1024, not 1025' always --set k=1025
+expect 2 'resident: "always" wants rows of at most 64 bytes: tile_n = 64' always --set tile_n=128
+expect 2 'split: staging = "async" wants 32 columns for each warp, tile_n has 64' always --set resident=on
+expect 2 'resident: rows of 16 bytes stay in any case or never: "always" or off' always --set tile_n=16 --set resident=on
 expect 2 'together: wants c_major = "column"' parts --set together=4
 expect 2 'parts: wants staging = "tma", not "async"' parts --set staging=async
 expect 2 'parts: each of 4 thread blocks finishes a row block of 2: want more warps' parts --set warps=2

@@ -6,4 +6,4 @@ warps   = {4, 8, 1}
 split   = {2, 1, 4, 8}
 window  = {512, 256, 64}
 stages  = {4, 2, 14}
-resident = {"on", "off"}
+resident = {"always", "off"}

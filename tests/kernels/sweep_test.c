@@ -87,7 +87,9 @@ static void run_variant(sweep *s, const problem *p, const mc_spec *spec, size_t 
     const int64_t most_k = kernel ? mc_contract_of_shape(mc_kernel_contract(kernel), "k").limit : 0;
     const bool too_long = most_k > 0 && p->spec->k > most_k;
     if (kernel && launches && (too_long || must_refuse(s, p->spec))) {
-        check_refusal(s, status, MC_CANNOT, too_long ? "the kernel takes at most" : "multiple of");
+        static const char longest[] = "the kernel takes at most";
+        const bool either = !must_refuse(s, p->spec) || strstr(mc_diag_text(s->diag), longest);
+        check_refusal(s, status, MC_CANNOT, too_long && either ? longest : "multiple of");
         mc_kernel_destroy(kernel);
         return;
     }

@@ -128,7 +128,7 @@ static void emit_next_window(const ring_emitter *r, const ring_async *a) {
 static void emit_window_pieces(const ring_emitter *r, const ring_async *a, mc_label loop, mc_label copied) {
     mc_builder *b = r->at.b;
     const ring_piece *p = &a->piece;
-    if (ring_keeps_all(r->plan)) {
+    if (r->plan->keeps_all) {
         EMIT(b, mov_b32, p->row, a->pieces.first_row);
         EMIT(b, mul_s32, p->row_end, r->windows, I(r->plan->window));
         EMIT(b, mov_b32, p->to, a->to_first);
@@ -158,7 +158,7 @@ static void emit_window(const ring_emitter *r, const ring_async *a, mc_label loo
     if (a->elements.count > 0) ring_emit_elements(r, a, copied);
     set_label(b, copied);
     EMIT_BARE(b, cp_async_commit);
-    if (!ring_keeps_all(r->plan)) emit_next_window(r, a);
+    if (!r->plan->keeps_all) emit_next_window(r, a);
 }
 
 /* -- Passing windows ---------------------------------------------------------------------------------- */
@@ -169,7 +169,7 @@ static void emit_pass(const ring_feed *f, const char *copy, const char *copied, 
     mc_label copy_label = label(b, copy), copied_label = label(b, copied), passed_label = label(b, passed);
     EMIT(b, cp_async_wait, I(0));
     EMIT(b, bar_sync, I(0));
-    if (ring_keeps_all(f->r->plan)) return;
+    if (f->r->plan->keeps_all) return;
     EMIT(b, add_s32, a->passes, a->passes, I(-1));
     EMIT(b, setp_ge, a->piece.enough, a->copied, f->r->windows);
     EMIT_IF(b, a->piece.enough, bra_uni, TO(passed_label));
@@ -183,7 +183,7 @@ static void emit_first_windows(const ring_emitter *r, ring_async *a) {
     mc_builder *b = r->at.b;
     int stages = r->plan->stages;
     mc_reg many = a->piece.enough;
-    if (ring_keeps_all(r->plan)) return;
+    if (r->plan->keeps_all) return;
     a->copied = carried(b, "copied", I(0));
     a->stage_row = carried(b, "stage_row", I(0));
     a->stage_at = carried(b, "stage_at", I(0));
@@ -206,7 +206,7 @@ static void fill(ring_feed *f) {
     emit_pieces(r, a);
     emit_first_windows(r, a);
     emit_grid_wait(b, r->at.plan->overlap, "B");
-    if (ring_keeps_all(r->plan)) {
+    if (r->plan->keeps_all) {
         emit_window(r, a, rows, filled);
         return;
     }
@@ -229,7 +229,7 @@ static void begin(ring_feed *f) {
 static void before_stride(const ring_feed *f, mc_reg control, bool first) {
     mc_builder *b = f->r->at.b;
     const ring_async *a = &f->async;
-    if (first || ring_keeps_all(f->r->plan)) return;
+    if (first || f->r->plan->keeps_all) return;
     mc_label pass = label(b, "PASS"), done = label(b, "HAVE_PASSED");
     note(b, "pass windows that this row block is done with");
     mc_reg wants = and_b32(b, "wants", control, H(WINDOWED_WANTS_MASK));
@@ -248,7 +248,7 @@ static void before_stride(const ring_feed *f, mc_reg control, bool first) {
 static void rest(const ring_feed *f) {
     mc_builder *b = f->r->at.b;
     const ring_async *a = &f->async;
-    if (ring_keeps_all(f->r->plan)) return;
+    if (f->r->plan->keeps_all) return;
     mc_label loop = label(b, "REST"), done = label(b, "ALL_PASSED");
     heading(b, "Pass the other windows with the warps that still read them");
     set_label(b, loop);

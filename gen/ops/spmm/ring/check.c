@@ -2,17 +2,18 @@
 #include "ops/spmm/ring/plan.h"
 #include "parts/fragment.h"
 
-enum { TENSOR_ROWS = 256 /* of a box (CUDA driver API, cuTensorMapEncodeTiled) */ };
+enum {
+    TENSOR_ROWS = 256, /* of a box (CUDA driver API, cuTensorMapEncodeTiled) */
+    ALWAYS_BYTES = 64, /* of a row of a B that is always there: ptxas 13 spills with more */
+};
 
 static void check_split(const ring_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
     if (base->warps % base->split)
         complain(complaints, F_SPLIT, "%d warps cannot be shared out by %d", base->warps, base->split);
-    /* an ldmatrix takes 32 bytes of a row, and what lanes load of it all of it */
-    int part = ring_reads_words(plan) ? 32 : spmm_b_is_paired(base) ? 64 : 32 / spmm_b_unit(base);
-    if (!ring_is_narrow(plan) && base->split > base->tile_n / part)
+    if (!ring_is_narrow(plan) && !plan->keeps_all && ring_sums_to_first(plan))
         complain(complaints, F_SPLIT, "staging = \"%s\" wants %d columns for each warp, tile_n has %d",
-                 base->staging_name, part, base->tile_n);
+                 base->staging_name, ring_part_columns(plan), base->tile_n);
 }
 
 static void check_b(const ring_plan *plan, mc_complaints *complaints) {
@@ -26,16 +27,31 @@ static void check_b(const ring_plan *plan, mc_complaints *complaints) {
     if (base->ldb != MC_OPEN && base->ldb % columns)
         complain(complaints, F_LDB, "staging = \"%s\" wants a multiple of %d, not %lld", base->staging_name,
                  columns, (long long)base->ldb);
-    if (ring_keeps_all(plan) && base->k != MC_OPEN && base->k > ring_capacity(plan))
-        complain(complaints, F_RESIDENT,
-                 "rows of 16 bytes stay where k is at most window * stages = %d, not %lld",
-                 ring_capacity(plan), (long long)base->k);
     if (plan->tensor && plan->window > TENSOR_ROWS)
         complain(complaints, F_WINDOW, "a tensor copy has at most %d rows: staging = \"async\" takes %d",
                  TENSOR_ROWS, plan->window);
     if (base->batch && plan->tensor)
         complain(complaints, F_BATCH,
                  "staging = \"tma\" copies from one B: \"direct\", \"shared\" or \"async\"");
+}
+
+/* What a ring has that holds all of B in any case, and which rings that stay are such rings. */
+static void check_resident(const ring_plan *plan, mc_complaints *complaints) {
+    const spmm_plan *base = &plan->base;
+    if (!plan->resident) return;
+    if (!plan->keeps_all) {
+        if (ring_is_narrow(plan))
+            complain(complaints, F_RESIDENT, "rows of 16 bytes stay in any case or never: \"always\" or off");
+        return;
+    }
+    if (plan->tensor) complain(complaints, F_RESIDENT, "\"always\" wants staging = \"async\"");
+    if (base->math.kind->real) complain(complaints, F_RESIDENT, "\"always\" wants integers");
+    if (ring_row_bytes(plan) > ALWAYS_BYTES)
+        complain(complaints, F_RESIDENT, "\"always\" wants rows of at most %d bytes: tile_n = %d",
+                 ALWAYS_BYTES, ALWAYS_BYTES * base->tile_n / ring_row_bytes(plan));
+    if (base->k != MC_OPEN && base->k > ring_capacity(plan))
+        complain(complaints, F_RESIDENT, "\"always\" takes a k of at most window * stages = %d, not %lld",
+                 ring_capacity(plan), (long long)base->k);
 }
 
 static void check_shared_memory(const ring_plan *plan, const mc_arch *arch, mc_complaints *complaints) {
@@ -120,6 +136,7 @@ void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *comp
     check_together(plan, complaints);
     check_parts(plan, arch, complaints);
     check_b(plan, complaints);
+    check_resident(plan, complaints);
     check_queues(plan, complaints);
     if (plan->prefetch && !arch->tma)
         complain(complaints, F_PREFETCH_L2, "%s has no bulk copies, by which L2 is asked", arch->target);

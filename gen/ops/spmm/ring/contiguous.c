@@ -1,11 +1,11 @@
 /* Staging "async", rows of 16 bytes: all of a B that has 1, 2, 4 or 8 bytes a row and no gaps between rows.
  *
- * Few bytes of B become many of the ring: a thread loads 16 bytes of B, which are 2 to 16 rows (a chunk), and
- * stores each row with zeros beside it. All loads of a turn are asked for before the first store; they are
- * relaxed, for ptxas moves weak ones down to their use.
+ * A thread loads 16 bytes of B (a chunk), which are 2 to 16 rows, and stores each row with zeros beside it.
+ * All loads of a turn are asked for before the first store. They are relaxed ones, since ptxas moves weak
+ * loads down to their use.
  *
- * Eight lanes store 16 bytes each at a time. They hit different banks if their rows differ mod 8. So in step j
- * a lane stores row j xor f of its chunk, where f differs between lanes whose chunks are 128 bytes apart:
+ * Eight lanes store 16 bytes each at a time. They hit different banks if their rows differ mod 8. So in step
+ * j a lane stores row j xor f of its chunk, where f differs between lanes whose chunks are 128 bytes apart:
  *
  *   bytes of a row   1          2          4            8
  *   rows of a chunk  16         8          4            2
@@ -50,7 +50,7 @@ enum { WIDTHS = sizeof widths / sizeof *widths };
 bool ring_may_be_contiguous(const ring_plan *plan) {
     bool may = false;
     for (int i = 0; i < WIDTHS; i++) may |= can_be(plan, widths[i]);
-    return may && ring_is_narrow(plan) && ring_keeps_all(plan);
+    return may && ring_is_narrow(plan) && plan->keeps_all;
 }
 
 void ring_emit_contiguous_start(const ring_emitter *r, ring_contiguous *c) {
@@ -132,7 +132,7 @@ static void emit_loads(const turn *t) {
         EMIT_IF(b, t->there[i], ldr_v4, V4(t->word[i]), AT(t->from, i * threads * CHUNK));
 }
 
-/* Exchanges words 1 apart (HOW 0) or 2 apart (1), in lanes that want it. Without such lanes it changes nothing. */
+/* Exchanges words 1 apart (HOW 0) or 2 apart (HOW 1), in the lanes that want it. */
 static const mc_reg *emit_swap(const turn *t, int how, const mc_reg word[CHUNK_WORDS]) {
     if (!t->swaps[how].id) return word;
     const mc_reg *swapped = t->swapped[how];

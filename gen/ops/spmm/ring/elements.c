@@ -10,7 +10,7 @@
 /* What threads have in a window, or in a ring that has all of B, are whole turns of so many rows each. */
 static int rows_at_once(const ring_plan *plan) {
     int rows = 1;
-    int all = ring_keeps_all(plan) ? ring_capacity(plan) : plan->window;
+    int all = plan->keeps_all ? ring_capacity(plan) : plan->window;
     while (rows < RING_MAX_ROWS && all % (2 * rows * plan->base.threads) == 0) rows *= 2;
     return rows;
 }
@@ -83,7 +83,7 @@ void ring_emit_elements(const ring_emitter *r, const ring_async *a, mc_label cop
              columns = label(b, name_nth("ELEMENT_COLUMNS", copied.id).text),
              next = label(b, name_nth("ELEMENT_ROWS", copied.id).text);
     EMIT(b, mad_s32, e->to, r->at.place.thread, I(RING_NARROW_BYTES), r->ring);
-    if (ring_keeps_all(r->plan)) {
+    if (r->plan->keeps_all) {
         EMIT(b, mov_b32, e->row, r->at.place.thread);
         EMIT(b, mul_s32, e->end, r->windows, I(r->plan->window));
     } else {

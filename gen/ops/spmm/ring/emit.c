@@ -9,6 +9,10 @@
 #include "ops/spmm/ring/ring.h"
 #include "parts/fragment.h"
 
+/* Registers that ptxas 13 takes beyond those alive where all of B is there. Where one of several warps gets
+   all sums it takes twice as many. With fewer it spilled in small rings. */
+enum { KEEPS_SPARE = 16 };
+
 /* -- The prologue ------------------------------------------------------------------------------------- */
 
 static void emit_window_count(ring_emitter *r) {
@@ -140,7 +144,7 @@ static void emit_products(ring_emitter *r, const ring_staging *staging, ring_fee
     sums_begin(&sums);
     sums_declare(&sums, ring_acc_count(r->plan));
     ring_rows rows = ring_emit_rows(r, &block);
-    const bool first_a = ring_keeps_all(r->plan); /* which may be asked for while another kernel makes B */
+    const bool first_a = r->plan->keeps_all; /* which may be asked for while another kernel makes B */
     ring_packed packed = {0};
     if (r->plan->prefetch) {
         packed = ring_emit_packed(r);
@@ -170,6 +174,8 @@ void ring_emit(const void *data, mc_builder *b) {
     spmm_batch batch = spmm_batch_of(&plan->base);
     ring_emitter r = {.plan = plan, .at = {.plan = &plan->base, .b = b}};
     ring_feed feed = {.r = &r};
+    if (plan->keeps_all && !ring_is_narrow(plan))
+        b->spare += KEEPS_SPARE * (ring_sums_to_first(plan) ? 2 : 1);
     if (plan->base.batch) batch_begin(b, batch.arrays, batch.count);
     emit_place(&r);
     if (staging->split) staging->split(&feed);

@@ -23,7 +23,7 @@ static const double narrow_again = 2, narrow_passes = 1.1;
 /* Factor of such kernels. */
 static double narrow_of(const spmm_situation *s, const ring_plan *plan) {
     if (!ring_is_narrow(plan)) return 1;
-    return (s->tiles > 1 ? narrow_again : 1) * (ring_keeps_all(plan) ? 1 : narrow_passes);
+    return (s->tiles > 1 ? narrow_again : 1) * (plan->keeps_all ? 1 : narrow_passes);
 }
 
 static const ring_plan *ring_of(const spmm_situation *s) { return (const ring_plan *)s->plan; }
@@ -134,7 +134,7 @@ static void add_latency(const spmm_situation *s, double turns, spmm_work *w) {
     double around =
         copy_of(s) + filled * cost->ring_window + (windows - filled) * cost->ring_refill + exchange_of(s);
     if (plan->resident) around += cost->ring_stay;
-    if (ring_keeps_all(plan)) around = windows * copy_of(s) * neighbours_of(s, w);
+    if (plan->keeps_all) around = windows * copy_of(s) * neighbours_of(s, w);
     around += cost->ring_block + (turns - 1) * cost->ring_turn;
     double average = turns > 1 ? s->mean : spmm_longest_of(s, plan->base.row_blocks);
     double longest = turns > 1 ? s->mean : (double)s->problem->longest;
@@ -178,9 +178,9 @@ double ring_estimate(const void *data, const mc_gpu *gpu, const mc_problem *prob
     const ring_plan *plan = data;
     int wanted = registers[spmm_tile_class(&plan->base)][plan->resident];
     if (!spmm_can_run(&plan->base, problem) || problem->ldb % ring_ldb_unit(plan) != 0) return INFINITY;
-    if (ring_keeps_all(plan) && problem->k > ring_capacity(plan)) return INFINITY;
+    if (plan->keeps_all && problem->k > ring_capacity(plan)) return INFINITY;
     spmm_situation s = spmm_meet(&plan->base, gpu, problem, wanted);
     spmm_work work = work_of(&s);
-    bool as_tma = plan->tensor || ring_keeps_all(plan);
+    bool as_tma = plan->tensor || plan->keeps_all;
     return spmm_time_of(&s, &work) * narrow_of(&s, plan) * (as_tma ? 1 : s.cost.ring_async);
 }

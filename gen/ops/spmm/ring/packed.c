@@ -61,7 +61,7 @@ static void emit_start(const ring_emitter *r, ring_packed *p) {
     p->values = emit_of_lane(r, "values_base", lane, bytes, "values", &p->arrays.values, p->queue.values);
     p->has_values = lanes_with_values(&r->at.plan->math, b, r->at.place.g);
     if (ring_is_queued(r->plan)) p->control = p->queue.control;
-    else if (!ring_keeps_all(r->plan) || r->plan->prefetch)
+    else if (!r->plan->keeps_all || r->plan->prefetch)
         p->control = p->arrays.control = load_array(b, "control");
 }
 
@@ -116,7 +116,7 @@ static void emit_addresses(const ring_emitter *r, const ring_packed *p, mc_reg a
     bool queued = ring_is_queued(r->plan);
     mc_reg entry = p->queue.entry;
     if (queued) EMIT(b, and_b32, entry, at, I(r->plan->depth - 1));
-    for (size_t i = ring_keeps_all(r->plan); i < sizeof all / sizeof *all; i++) { /* else without control */
+    for (size_t i = r->plan->keeps_all; i < sizeof all / sizeof *all; i++) { /* else without control */
         if (queued) EMIT(b, mad_s32, all[i].to, entry, I(ring_entry_bytes(r->plan)), all[i].from);
         else EMIT(b, mad_wide, all[i].to, at, I(all[i].bytes), all[i].from);
     }
@@ -131,7 +131,7 @@ static void emit_load(const ring_emitter *r, const ring_packed *p, const ring_st
     int mma_bytes = WINDOWED_ROW_VALUES * plan->math.value_bytes * spmm_mma_row(&plan->math, 1);
     EMIT(b, setp_lt, p->some, at, block.last);
     emit_addresses(r, p, at);
-    if (!ring_keeps_all(r->plan)) emit_words(r, p->some, &to->control, 1, p->control_at, 0);
+    if (!r->plan->keeps_all) emit_words(r, p->some, &to->control, 1, p->control_at, 0);
     emit_words(r, p->some, to->place, ring_place_words(r->plan), p->places_at, 0);
     lanes_set(&plan->math, b, p->has_values, at, block.last, p->some_values);
     int load = regs < LOAD_REGS ? regs : LOAD_REGS;
@@ -181,7 +181,7 @@ void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row
     EMIT(b, add_s32, block.stride, block.stride, I(1));
     for (int i = 0; i < ring_place_words(r->plan); i++)
         EMIT(b, mov_b32, p->at_hand.place[i], p->next.place[i]);
-    if (!ring_keeps_all(r->plan)) EMIT(b, mov_b32, p->at_hand.control, p->next.control);
+    if (!r->plan->keeps_all) EMIT(b, mov_b32, p->at_hand.control, p->next.control);
     for (int i = 0; i < value_regs(r); i++) EMIT(b, mov_b32, p->at_hand.value[i], p->next.value[i]);
     if (ring_is_queued(r->plan))
         note(b, "load the stride behind it, and copy one %d behind it", r->plan->depth);

@@ -36,7 +36,8 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     spmm_plan_problem(point, false, base, complaints);
     plan->window = (int)point[F_WINDOW];
     plan->stages = (int)point[F_STAGES];
-    plan->resident = point[F_RESIDENT] != 0;
+    plan->resident = point[F_RESIDENT] != RING_OFF;
+    plan->keeps_all = point[F_RESIDENT] == RING_ALWAYS;
     plan->together = (int)point[F_TOGETHER];
     plan->parts = (int)point[F_PARTS];
     plan->depth = (int)point[F_DEPTH];

@@ -15,14 +15,19 @@ enum {
     RING_PIECE = 16       /* bytes of A that a lane copies at once */
 };
 
+/* The names of `resident`, in their order. */
+enum { RING_OFF, RING_ON, RING_ALWAYS };
+
 typedef struct ring_plan {
     spmm_plan base;
     int window, stages; /* rows of B that are copied at once; windows that the ring holds */
     int copy;           /* async: bytes of a thread's copy, or RING_BY_ELEMENTS; 0: the kernel finds it out */
     bool tensor;        /* staging "tma": a warp of its own copies, by tensor copies; else all threads copy */
     int together;       /* row blocks beside one another in C; above 1 they share a tile */
-    int parts;     /* thread blocks of a cluster that share row blocks, each with a part of k's windows */
-    bool resident; /* thread blocks keep all of B's column tile, and take row blocks in turn */
+    int parts; /* thread blocks of a cluster that share row blocks, each with a part of k's windows */
+    /* Thread blocks keep B's column tile and take row blocks in turn where the ring has all of it; whether it
+       has it in any case. k is at most window * stages then, and no window passes */
+    bool resident, keeps_all;
     int depth;     /* strides of A that a warp's queue holds; 2: there is none (queue.c) */
     bool prefetch; /* a lane asks L2 for its warp's strides ahead */
     int queues;    /* where the queues begin in shared memory */
@@ -40,8 +45,7 @@ static inline int ring_loads(const ring_plan *plan) {
     return ring_is_narrow(plan) ? 1 : ring_row_bytes(plan) / RING_LOAD_BYTES;
 }
 
-/* Whether the ring has all rows of B in any case: k is at most window * stages. No window passes then. */
-static inline bool ring_keeps_all(const ring_plan *plan) { return ring_is_narrow(plan) && plan->resident; }
+/* Rows of B that the ring holds. */
 static inline int ring_capacity(const ring_plan *plan) { return plan->window * plan->stages; }
 
 /* Whether lanes load elements of rows in the ring, of 32 bits each, which ldmatrix does not transpose
@@ -87,10 +91,15 @@ static inline int ring_sum_offset(const ring_plan *plan) {
     return ring_zero_bytes(plan) +
            (plan->tensor ? pipeline_bytes(plan->stages, window) : plan->stages * window);
 }
-/* Whether one of the warps that share a row block has all of its sums in the end, as narrow rows have no
-   columns for each; and how many of them have columns to store. */
+/* The fewest columns that a warp can have of a row block that warps share: an ldmatrix takes 32 bytes of a
+   row, and what lanes load of it all of it. */
+static inline int ring_part_columns(const ring_plan *plan) {
+    return ring_reads_words(plan) ? 32 : spmm_b_is_paired(&plan->base) ? 64 : 32 / spmm_b_unit(&plan->base);
+}
+/* Whether one of the warps that share a row block has all of its sums in the end, as there are no columns
+   for each; and how many of them have columns to store. */
 static inline bool ring_sums_to_first(const ring_plan *plan) {
-    return ring_is_narrow(plan) && plan->base.split > 1;
+    return plan->base.split > 1 && plan->base.split > plan->base.tile_n / ring_part_columns(plan);
 }
 static inline int ring_owners(const ring_plan *plan) {
     return ring_sums_to_first(plan) ? 1 : plan->base.split;

@@ -11,7 +11,7 @@ static void add_b(const ring_plan *plan, mc_contract *c) {
     int64_t limit = bytes > 1 ? SPMM_MAX_ROW_BYTES / bytes : 0;
     unsigned unit = (unsigned)ring_ldb_unit(plan);
     add_constraint(c, (mc_constraint){"ldb", unit > 1 ? unit : 0, limit, ROWS_FIT});
-    if (ring_keeps_all(plan))
+    if (plan->keeps_all)
         add_constraint(
             c, (mc_constraint){"k", 0, ring_capacity(plan), "the ring has all rows of B (window, stages)"});
     add_param(c,

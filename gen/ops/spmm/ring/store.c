@@ -101,7 +101,7 @@ static void emit_exchange(const ring_epilogue *e) {
     mc_reg give = b32(b, "give"), got = b32(b, "got");
     EMIT(b, and_b32, give, r->at.place.g, I(1));
     const lane_exchange x = {b, FRAG_GROUP_SHIFT, setp_eq(b, "odd_g", give, I(1)), give, got};
-    for (int i = 0; i < ring_acc_count(r->plan) / r->plan->base.split; i += 4)
+    for (int i = 0; i < ring_acc_count(r->plan) / ring_owners(r->plan); i += 4)
         for (int row = 0; row < ring_lane_rows(r->plan); row++)
             lanes_exchange(&x, e->sums->acc[i + frag_c_reg(0, row)], e->sums->acc[i + frag_c_reg(1, row)]);
 }

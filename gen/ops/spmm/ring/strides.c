@@ -94,7 +94,8 @@ static void emit_begin(const ring_strides *s, bool first) {
 
 /* What the loop keeps of a stride for its second half: whether anything is in its slots from 16 on, and their
    values, since those of the next stride move up. Where an mma takes both halves, the values of both are
-   kept, and nobody asks whether the second one is empty. */
+   kept, and nobody asks whether the second one is empty. Where all of B is there nobody asks either, since no
+   control is read. */
 typedef struct second_half {
     mc_reg whole, value[RING_MAX_LATE];
     int regs; /* of values, for each mma */
@@ -118,7 +119,8 @@ static second_half emit_first_half(ring_strides *s) {
     const spmm_arithmetic *math = &s->r->at.plan->math;
     const mc_reg always = {0};
     second_half late = {.regs = math->value_bytes * (math->joins_halves ? RING_HALVES : 1)};
-    if (!math->joins_halves) late.whole = setp_ge(b, "whole", at_hand->control, I(0));
+    if (!math->joins_halves && !s->r->plan->keeps_all)
+        late.whole = setp_ge(b, "whole", at_hand->control, I(0));
     emit_gather(s, 1, math->kind->real ? always : late.whole);
     pairs_multiply(&s->pairs, 0, s->matrix[0], at_hand->value, RING_HALVES * math->value_bytes);
     pairs_add_bias(&s->pairs, at_hand->value);
