@@ -10,13 +10,12 @@ scale = "row"                   -- an f32 for each row of C; also "tensor", "col
 vec  = 8                        -- rows of a nonzero vector
 
 staging = "tma"                 -- copies by the tensor memory accelerator
-parts   = {4, 2, 8}             -- thread blocks of a cluster, each with a part of k
+parts   = {2, 4}                -- thread blocks of a cluster, each with a part of k; also 8
 tile_n  = {64, 32}              -- columns of C a thread block
-warps   = {8, 16}               -- warps that multiply, each a row block; one more copies
+warps   = {16, 8}               -- warps that multiply, each a row block; one more copies
 window  = 256                   -- rows of B a copy; also 64, 128
-stages  = 4                     -- windows in the ring of a part; also 2, 3, 6, 8, 12
-depth   = {2, 8}                -- strides of A a warp has asked for: 2 in registers, or a queue of 8 in shared memory; also 4, 16
-prefetch_l2 = {"off", "on"}     -- ask L2 for all of a warp's strides as soon as it knows where they lie
+stages  = {6, 8, 4}             -- windows in the ring of a part; also 2, 3, 12
+depth   = {8, 4}                -- strides of A a warp has asked for, in a queue in shared memory; also 16, or 2 in registers
 overlap = "on"                  -- may start while the kernel before it still runs
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=64 --set ldb=64 ...
