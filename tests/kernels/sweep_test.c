@@ -221,7 +221,7 @@ static void tokens(sweep *s) {
         {.pattern = PATTERN_ONE_FULL, .row_blocks = 5, .k = 200, .values = MC_VALUES_EXTREME},
         {.pattern = PATTERN_REALISTIC, .row_blocks = 19, .k = 1500, .values = MC_VALUES_FULL},
         {.pattern = PATTERN_ONE_COLUMN, .row_blocks = 2, .k = 1, .values = MC_VALUES_EXTREME}};
-    static const int whole[] = {16, 112, 1920, 1000, 1008};
+    static const int whole[] = {16, 112, 1920, 1000, 1024, 1008};
     enum { PROBLEMS = sizeof of / sizeof *of, WHOLE = sizeof whole / sizeof *whole };
     mc_spec *spec = NULL;
     size_t pairs = 0, count = 0, *chosen = NULL, turn = 0;
@@ -230,7 +230,7 @@ static void tokens(sweep *s) {
     if (spec) chosen = calloc(mc_spec_variant_count(spec), sizeof *chosen);
     if (chosen) count = cover_pairs(spec, chosen, &pairs);
     CHECK(count > 0, "no covering set");
-    s->align = "1";
+    s->align = s->unit == 1 ? "1" : "4";
     for (int n = 1; count > 0 && n <= MOST; n++)
         for (int i = 0; i < GAPS; i++) {
             problem_case c = of[(n + i) % PROBLEMS];
