@@ -1,5 +1,5 @@
--- SpMM for int8 weights pruned in 8x1 vectors, for 17 to 64 columns (tokens) and a k of up to 4096, dequantised to f16: C[m,n] = f16(f32(A[m,k] B[k,n]) * scale[m]).
--- All of B's 32 or 64 columns lies in a thread block's shared memory, and thread blocks take row blocks in turn. For Hopper and later; arch = "sm_80" without overlap and prefetch_l2.
+-- SpMM for int8 weights pruned in 8x1 vectors, for 17 to 64 columns (tokens) and a k of up to 6144, dequantised to f16: C[m,n] = f16(f32(A[m,k] B[k,n]) * scale[m]).
+-- All of B's 32 or 64 columns lie in a thread block's shared memory, and thread blocks take row blocks in turn. For Hopper and later; arch = "sm_80" without overlap and prefetch_l2.
 
 op   = "spmm"
 arch = "sm_90"

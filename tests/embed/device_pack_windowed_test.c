@@ -202,7 +202,7 @@ static const char *const kernels[] = {
     RING "lhs=s8 rhs=f16 out=f32 window=64 stages=2 tile_n=64 vec=8 split=4",
     "op=spmm staging=async lhs=s8 rhs=s8 window=64 stages=4 vec=8",
     "op=spmm staging=async lhs=s8 rhs=s8 window=64 stages=2 tile_n=16 vec=8 split=4",
-    "op=spmm staging=async lhs=s16 rhs=u8 window=1024 stages=4 tile_n=16 vec=4 split=2 resident=on",
+    "op=spmm staging=async lhs=s16 rhs=u8 window=1024 stages=4 tile_n=16 vec=4 split=2 resident=always",
 };
 
 static void try_kernels(mc_context *context, size_t first, size_t step) {

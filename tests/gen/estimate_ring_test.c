@@ -67,9 +67,10 @@ typedef struct measured {
     double us;
 } measured;
 
-#define DECODE(w, s, st, d) "warps=" w " split=" s " stages=" st " depth=" d " prefetch_l2=off resident=on"
-#define PARTS(p, w, st, d)  "parts=" p " tile_n=64 warps=" w " stages=" st " depth=" d " prefetch_l2=off"
-#define GATHER              "arch=sm_90 stride=64 tile_n=32 warps=4 split=4 prefetch=on"
+#define DECODE(w, s, st, d)                                                                                  \
+    "warps=" w " split=" s " stages=" st " depth=" d " prefetch_l2=off resident=always"
+#define PARTS(p, w, st, d) "parts=" p " tile_n=64 warps=" w " stages=" st " depth=" d " prefetch_l2=off"
+#define GATHER             "arch=sm_90 stride=64 tile_n=32 warps=4 split=4 prefetch=on"
 static const measured cold[] = {
     {"spmm_l8r8_decode", DECODE("8", "2", "12", "8"), &square7, 8, 4.58},
     {"spmm_l8r8_decode", DECODE("8", "2", "12", "2"), &square7, 8, 11.2},
@@ -116,8 +117,8 @@ static void check_kinds(void) {
 
 /* -- Strides ahead --------------------------------------------------------------------------------------- */
 
-#define LONG  "warps=8 split=2 stages=12 resident=on "
-#define SHORT "warps=16 split=8 stages=4 resident=on "
+#define LONG  "warps=8 split=2 stages=12 resident=always "
+#define SHORT "warps=16 split=8 stages=4 resident=always "
 static double decode(const char *settings, mc_problem problem) {
     return of_kernel("spmm_l8r8_decode", settings, problem);
 }

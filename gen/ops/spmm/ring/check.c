@@ -1,5 +1,7 @@
 /* What fields have against each other in the ring kernel. */
 #include "ops/spmm/ring/plan.h"
+
+enum { WORDS_COLUMNS = 32 };
 #include "parts/fragment.h"
 
 enum {
@@ -18,6 +20,9 @@ static void check_split(const ring_plan *plan, mc_complaints *complaints) {
 
 static void check_b(const ring_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
+    if (ring_reads_words(plan) && base->tile_n < WORDS_COLUMNS)
+        complain(complaints, F_TILE_N, "staging = \"%s\" reads rows of %d elements of 32 bits, not of %d",
+                 base->staging_name, WORDS_COLUMNS, base->tile_n);
     int unit = ring_copy_unit(plan), columns = ring_ldb_unit(plan);
     if (spmm_b_is_paired(base) && !plan->tensor)
         complain(complaints, F_RHS, "staging = \"%s\" takes 8, 12 or 16 bits", base->staging_name);

@@ -54,7 +54,7 @@ static double span_of(const spmm_situation *s) {
     const ring_plan *plan = ring_of(s);
     double windows = windows_of(s);
     if (windows <= plan->stages) return windows;
-    int half = (plan->stages + 1) / 2;
+    int half = plan->stages > 3 ? plan->stages / 2 : plan->stages - 1;
     return half > 2 && vectors_in(s, s->mean) < WINDOWED_HALF * windows ? half - 1 : half;
 }
 
@@ -81,8 +81,9 @@ static double part_strides(const spmm_situation *s, double vectors) {
    (contract->turn_k). */
 static double turns_of(const spmm_situation *s, double blocks) {
     const ring_plan *plan = ring_of(s);
-    if (!plan->resident || s->problem->k > (int64_t)plan->window * plan->stages) return 1;
-    double held = floor(s->gpu->multiprocessors * spmm_counted_on(s) / model_most(1, s->tiles));
+    if (!plan->resident || s->problem->k > (int64_t)ring_capacity(plan) * plan->parts) return 1;
+    double room = (double)cluster_room(plan->parts, s->gpu->multiprocessors) / plan->parts;
+    double held = floor(room * spmm_counted_on(s) / model_most(1, s->tiles));
     return model_most(1, ceil(blocks / model_most(1, held)));
 }
 
