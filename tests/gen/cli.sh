@@ -236,6 +236,7 @@ for four in mma=int4 precision_split=4+4; do
     check "one error: $four" test "$(wc -l <"$work/stderr")" = 1
 done
 expect 0 m16n8k32.row.col.s32.s8.u8 tall --set rhs=u4 --set tile_n=128
+expect 2 'tile_n: staging = "tma" reads rows of 32 elements of 32 bits, not of 16' "$mcgen" --arch sm_90 --set tile_n=16 "${spec%l8r8.lua}tf32_tiled.lua"
 expect 2 'tile_n: vec = 16 leaves no registers for 256 columns: 128' tall --set rhs=s4 --set tile_n=256 --set split=1
 expect 2 'together: with a residual and resident = "on" vec = 16 of lhs = "e4m3" leaves no registers' \
     "$mcgen" --set vec=16 --set residual=f16 --set c_major=column --set together=4 --set resident=on --set split=1 --set warps=4 "$specs/spmm_e4m3_tiled.lua"
