@@ -142,8 +142,8 @@ mc_status session_run_tuned(session *s, const tuned_kernel *tuned, mc_diag *diag
 
 /* The tally of --variants all. */
 typedef struct sweep {
-    size_t failures;
-    run_result best; /* text NULL: none yet */
+    size_t failures, unable; /* wrong or failed; that cannot run on the problem */
+    run_result best;         /* text NULL: none yet */
     run_shape best_shape;
     json_t *list; /* NULL: printed as lines */
 } sweep;
@@ -158,7 +158,8 @@ static void sweep_add(sweep *all, const session *s, run_result *result) {
     if (all->list != NULL) json_array_append_new(all->list, report_json(&shape, result, s->device_text));
     else report_print_line(&shape, result, "");
     fflush(stdout);
-    all->failures += result->status != MC_OK;
+    all->unable += result->status == MC_CANNOT;
+    all->failures += result->status != MC_OK && result->status != MC_CANNOT;
     if (is_better(result, &all->best)) {
         result_free(&all->best);
         all->best = *result;
@@ -181,8 +182,13 @@ mc_status session_run_all(session *s, mc_diag *diag) {
     if (!s->options->json && s->options->bench && all.best.text != NULL)
         report_print_line(&all.best_shape, &all.best, "best");
     result_free(&all.best);
-    if (status == MC_OK && all.failures > 0)
-        status = mc_fail(diag, MC_MISMATCH, "%zu of %zu variants did not give the right result", all.failures,
-                         count);
-    return status;
+    if (status != MC_OK) return status;
+    if (all.failures > 0)
+        return mc_fail(diag, MC_MISMATCH, "%zu of %zu variants did not give the right result", all.failures,
+                       count);
+    if (all.unable == count && count > 0)
+        return mc_fail(diag, MC_CANNOT, "none of %zu variants can run on this problem", count);
+    if (all.unable > 0 && !s->options->json)
+        printf("%zu of %zu variants cannot run on this problem\n", all.unable, count);
+    return MC_OK;
 }

@@ -48,6 +48,11 @@ spmm m.smtx --n 8 --variants all --set tile_n=64 --set stride=32 --set warps=1,2
 json all.json '' 4
 json all.json 3.verdict exact
 expect 0 'exact' spmm m.smtx --n 8 --variants all --set tile_n=64 --set stride=32 --set warps=1,2 --set split=1
+# Those that cannot run on the problem are no wrong ones
+decode() { "$mcrun" matrix-gen --rows 1 --cols 5000 --sparsity 0.9 -o long.smtx && "$mcrun" spmm "${spec%.lua}_decode.lua" long.smtx --n 5 --device sim --variants all --set depth=2 --set warps=8 "$@"; }
+expect 0 '2 of 4 variants cannot run on this problem' decode --set stages=4,12 --set split=2
+none() { decode --set stages=4 2>&1; [ $? = 1 ]; }
+expect 0 'none of 4 variants can run on this problem' none
 
 # The variant that should be fastest: of all specs, only where it can run, and the with its hash
 tiled=$2/specs/spmm_l8r8_tiled.lua half=$2/specs/spmm_l8r8_f16.lua
