@@ -34,13 +34,14 @@
  *
  * A stride's vectors lie in the stages - 1 windows from the oldest one on that has not been left (with 2
  * stages: in that one), or anywhere, if the ring holds all of B. Packing takes those of fewer windows, so
- * that more of them are on their way (windowed_span). A padding slot names a row of that oldest
+ * that more of them are on their way (windowed_reach). A padding slot names a row of that oldest
  * window, in a bank that the slots of its 8 leave free, if it can. Where B is of floats it names the row
  * behind the last stage, which is zeros, since a zero times an infinity is none. Staging async relies on
  * both: it passes windows by the number of windows to leave alone (ops/spmm/ring/async.c). */
 #ifndef MC_WINDOWED_H
 #define MC_WINDOWED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -67,6 +68,16 @@ enum {
     WINDOWED_BESIDE_SHIFT = 3,
     WINDOWED_SECOND_SHIFT = 4,
 };
+
+/* Windows that a stride may span, of WINDOWS in all, through a ring of STAGES: all of them if the ring holds
+   them. Else half of the stages: the more windows a stride wants, the fewer are on their way, and kernels
+   wait for those where they copy more than they multiply. One less where matrices are SPARSE, so that a row
+   block has less than half a stride's vectors in a window (docs/measurements.md). */
+static inline int64_t windowed_reach(int64_t windows, int stages, bool sparse) {
+    if (windows <= stages) return windows;
+    const int half = stages > 3 ? stages / 2 : stages - 1;
+    return half > 2 && sparse ? half - 1 : half;
+}
 
 /* Where the first 16 bytes of a ring row lie, in units of 16 bytes, for rows of ROW_BYTES. The tensor copy's
    swizzle of so many bytes (PTX ISA, "Swizzling Modes") moves these units inside rows of 128 bytes of shared

@@ -26,9 +26,7 @@ static int bank(const chooser *c, int64_t v) { return (int)(c->columns[v] % WIND
 
 int64_t windowed_span(const mc_ring *ring, int64_t cols, int64_t vectors, int64_t row_blocks) {
     const int64_t windows = (cols + ring->window - 1) / ring->window;
-    if (windows <= ring->stages) return windows;
-    const int64_t half = ring->stages > 3 ? ring->stages / 2 : ring->stages - 1;
-    return half > 2 && vectors < WINDOWED_HALF * windows * row_blocks ? half - 1 : half;
+    return windowed_reach(windows, ring->stages, vectors < WINDOWED_HALF * windows * row_blocks);
 }
 
 int64_t windowed_part_first(const mc_ring *ring, int64_t cols, int part) {

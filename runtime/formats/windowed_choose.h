@@ -28,10 +28,8 @@ mc_status windowed_check_ring(const mc_ring *ring, mc_diag *diag);
 int64_t windowed_part_first(const mc_ring *ring, int64_t cols, int part);
 int64_t windowed_part_rows(const mc_ring *ring, int64_t cols, int part);
 
-/* Windows that a stride of a matrix may span, or of a part of it with so many COLS. All of them if the ring
-   holds all of B. Else half of the stages: the more windows a stride wants, the fewer are on their way, and
-   kernels wait for those where they copy more than they multiply. One less where a row block has less than
-   half a stride's VECTORS in a window, on average of all ROW_BLOCKS (docs/measurements.md). */
+/* Windows that a stride may span (windowed_reach) of a matrix with COLS, or of a part of it with so many, of
+   which ROW_BLOCKS have VECTORS together. */
 int64_t windowed_span(const mc_ring *ring, int64_t cols, int64_t vectors, int64_t row_blocks);
 
 /* The most strides, of SPAN windows, that windowed_choose makes of so many vectors of a matrix with COLS, and

@@ -49,13 +49,10 @@ static double copy_of(const spmm_situation *s) {
     return kilobytes * s->cost.ring_copy * (slow ? s->cost.ring_narrow : 1);
 }
 
-/* Windows that a stride spans, as windowed_span has it. */
 static double span_of(const spmm_situation *s) {
-    const ring_plan *plan = ring_of(s);
     double windows = windows_of(s);
-    if (windows <= plan->stages) return windows;
-    int half = plan->stages > 3 ? plan->stages / 2 : plan->stages - 1;
-    return half > 2 && vectors_in(s, s->mean) < WINDOWED_HALF * windows ? half - 1 : half;
+    bool sparse = vectors_in(s, s->mean) < WINDOWED_HALF * windows;
+    return (double)windowed_reach((int64_t)windows, ring_of(s)->stages, sparse);
 }
 
 /* Strides that a row block of VECTORS has more than it has vectors for. A stride has 32 of them if there are
