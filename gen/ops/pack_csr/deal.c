@@ -13,7 +13,7 @@ enum {
     SUMS_WORDS = 4, /* that a thread loads at once */
     SUMS_BYTES = CSR_CLASSES * PACK_CSR_WARPS * WORD,
 };
-#define BEGINS_BYTES csr_shared_words(CSR_CLASSES)
+#define BEGINS_BYTES csr_array_bytes(CSR_CLASSES)
 
 unsigned csr_blocks_shared(const pack_csr_plan *plan) {
     return csr_item_shared(plan) + SUMS_BYTES + (plan->step == CSR_DEAL ? BEGINS_BYTES : 0);

@@ -47,7 +47,7 @@ mc_reg csr_nonzeros_of_item(mc_builder *b, const csr_row *row);
 
 /* Bytes of shared memory: of so many words in an array of their own, of csr_find_item, and of all of steps
    "count" and "deal". */
-static inline unsigned csr_shared_words(int count) {
+static inline unsigned csr_array_bytes(int count) {
     const unsigned words = 4;
     return ((unsigned)count + words - 1) / words * words * WORD;
 }

@@ -16,9 +16,9 @@ enum {
     CHAINS_BYTES = CSR_DEAL_ROWS * CHAIN_WORDS * WORD,
 };
 /* Of each row, and behind the last one. */
-#define OFFSETS_BYTES csr_shared_words(CSR_DEAL_ROWS + 1)
+#define OFFSETS_BYTES csr_array_bytes(CSR_DEAL_ROWS + 1)
 /* A bit for each row, and none behind the last one. */
-#define FITTING_BYTES csr_shared_words(PACK_CSR_WARPS + 1)
+#define FITTING_BYTES csr_array_bytes(PACK_CSR_WARPS + 1)
 
 unsigned csr_item_shared(const pack_csr_plan *plan) {
     return CHAINS_BYTES + (plan->segmented ? OFFSETS_BYTES : FITTING_BYTES);

@@ -112,11 +112,11 @@ spmm_pairs integer_pairs_begin(spmm_sums *sums, int loads) {
     bool halves = sums->of->integer.rhs.bits == 4;
     int operands = 2 * (halves ? sums->of->mma : integer_operands(sums->of));
     spmm_pairs p = {.sums = sums, .loads = loads};
-    if (!sums->of->joins_halves) p.zero = mov_b32(b, "zero", I(0));
     if (sums->of->joins_halves) {
         b32_array(b, "columns_of", 4, p.first[0]);
         return p;
     }
+    p.zero = mov_b32(b, "zero", I(0));
     b32_array(b, "even", operands, p.even);
     b32_array(b, "odd", operands, p.odd);
     if (halves) b32_array(b, "nibble", 4, p.half);

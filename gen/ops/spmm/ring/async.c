@@ -124,19 +124,25 @@ static void emit_next_window(const ring_emitter *r, const ring_async *a) {
     EMIT_IF(b, a->piece.enough, mov_b32, a->stage_at, I(0));
 }
 
+void ring_emit_window_rows(const ring_emitter *r, const ring_async *a, mc_reg first, mc_reg place, mc_reg row,
+                           mc_reg end, mc_reg to) {
+    mc_builder *b = r->at.b;
+    if (r->plan->keeps_all) {
+        EMIT(b, mov_b32, row, first);
+        EMIT(b, mul_s32, end, r->windows, I(r->plan->window));
+        if (to.id != place.id) EMIT(b, mov_b32, to, place);
+        return;
+    }
+    EMIT(b, add_s32, row, first, a->stage_row);
+    EMIT(b, add_s32, end, a->stage_row, I(r->plan->window));
+    EMIT(b, add_s32, to, place, a->stage_at);
+}
+
 /* Copies this thread's pieces of the window. */
 static void emit_window_pieces(const ring_emitter *r, const ring_async *a, mc_label loop, mc_label copied) {
     mc_builder *b = r->at.b;
     const ring_piece *p = &a->piece;
-    if (r->plan->keeps_all) {
-        EMIT(b, mov_b32, p->row, a->pieces.first_row);
-        EMIT(b, mul_s32, p->row_end, r->windows, I(r->plan->window));
-        EMIT(b, mov_b32, p->to, a->to_first);
-    } else {
-        EMIT(b, add_s32, p->row, a->pieces.first_row, a->stage_row);
-        EMIT(b, add_s32, p->row_end, a->stage_row, I(r->plan->window));
-        EMIT(b, add_s32, p->to, a->to_first, a->stage_at);
-    }
+    ring_emit_window_rows(r, a, a->pieces.first_row, a->to_first, p->row, p->row_end, p->to);
     set_label(b, loop);
     EMIT(b, setp_ge, p->enough, p->row, p->row_end);
     EMIT_IF(b, p->enough, bra, TO(copied));
@@ -158,7 +164,12 @@ static void emit_window(const ring_emitter *r, const ring_async *a, mc_label loo
     if (a->elements.count > 0) ring_emit_elements(r, a, copied);
     set_label(b, copied);
     EMIT_BARE(b, cp_async_commit);
-    if (!r->plan->keeps_all) emit_next_window(r, a);
+}
+
+/* Until all that was asked for is there, of all threads. */
+static void emit_await(mc_builder *b) {
+    EMIT(b, cp_async_wait, I(0));
+    EMIT(b, bar_sync, I(0));
 }
 
 /* -- Passing windows ---------------------------------------------------------------------------------- */
@@ -167,13 +178,12 @@ static void emit_pass(const ring_feed *f, const char *copy, const char *copied, 
     mc_builder *b = f->r->at.b;
     const ring_async *a = &f->async;
     mc_label copy_label = label(b, copy), copied_label = label(b, copied), passed_label = label(b, passed);
-    EMIT(b, cp_async_wait, I(0));
-    EMIT(b, bar_sync, I(0));
-    if (f->r->plan->keeps_all) return;
+    emit_await(b);
     EMIT(b, add_s32, a->passes, a->passes, I(-1));
     EMIT(b, setp_ge, a->piece.enough, a->copied, f->r->windows);
     EMIT_IF(b, a->piece.enough, bra_uni, TO(passed_label));
     emit_window(f->r, a, copy_label, copied_label);
+    emit_next_window(f->r, a);
     set_label(b, passed_label);
 }
 
@@ -183,7 +193,6 @@ static void emit_first_windows(const ring_emitter *r, ring_async *a) {
     mc_builder *b = r->at.b;
     int stages = r->plan->stages;
     mc_reg many = a->piece.enough;
-    if (r->plan->keeps_all) return;
     a->copied = carried(b, "copied", I(0));
     a->stage_row = carried(b, "stage_row", I(0));
     a->stage_at = carried(b, "stage_at", I(0));
@@ -194,26 +203,29 @@ static void emit_first_windows(const ring_emitter *r, ring_async *a) {
     EMIT_IF(b, many, add_s32, a->passes, r->windows, I(2 - stages));
 }
 
+/* Finds B, and this thread's pieces of it. */
+static void emit_begin(ring_emitter *r, ring_async *a) {
+    mc_builder *b = r->at.b;
+    heading(b, "Copy the first windows of B: each thread the same piece of rows that lie row_step apart");
+    r->at.b_array = load_array(b, "b");
+    spmm_emit_row_bytes(&r->at);
+    emit_pieces(r, a);
+}
+
 static void fill(ring_feed *f) {
     ring_emitter *r = f->r;
     ring_async *a = &f->async;
     mc_builder *b = r->at.b;
     mc_label loop = label(b, "FILL"), rows = label(b, "FILL_ROWS"), next = label(b, "FILL_NEXT"),
              filled = label(b, "FILLED");
-    heading(b, "Copy the first windows of B: each thread the same piece of rows that lie row_step apart");
-    r->at.b_array = load_array(b, "b");
-    spmm_emit_row_bytes(&r->at);
-    emit_pieces(r, a);
+    emit_begin(r, a);
     emit_first_windows(r, a);
     emit_grid_wait(b, r->at.plan->overlap, "B");
-    if (r->plan->keeps_all) {
-        emit_window(r, a, rows, filled);
-        return;
-    }
     set_label(b, loop);
     EMIT(b, setp_ge, a->piece.enough, a->copied, a->count);
     EMIT_IF(b, a->piece.enough, bra_uni, TO(filled));
     emit_window(r, a, rows, next);
+    emit_next_window(r, a);
     EMIT(b, bra_uni, TO(loop));
     set_label(b, filled);
 }
@@ -229,7 +241,7 @@ static void begin(ring_feed *f) {
 static void before_stride(const ring_feed *f, mc_reg control, bool first) {
     mc_builder *b = f->r->at.b;
     const ring_async *a = &f->async;
-    if (first || f->r->plan->keeps_all) return;
+    if (first) return;
     mc_label pass = label(b, "PASS"), done = label(b, "HAVE_PASSED");
     note(b, "pass windows that this row block is done with");
     mc_reg wants = and_b32(b, "wants", control, H(WINDOWED_WANTS_MASK));
@@ -248,7 +260,6 @@ static void before_stride(const ring_feed *f, mc_reg control, bool first) {
 static void rest(const ring_feed *f) {
     mc_builder *b = f->r->at.b;
     const ring_async *a = &f->async;
-    if (f->r->plan->keeps_all) return;
     mc_label loop = label(b, "REST"), done = label(b, "ALL_PASSED");
     heading(b, "Pass the other windows with the warps that still read them");
     set_label(b, loop);
@@ -266,3 +277,20 @@ static void turn(ring_feed *f, mc_reg all, mc_label next) {
 
 const ring_staging ring_by_async = {
     .fill = fill, .begin = begin, .before_stride = before_stride, .rest = rest, .turn = turn};
+
+/* -- All of B at once --------------------------------------------------------------------------------- */
+
+static void fill_all(ring_feed *f) {
+    mc_builder *b = f->r->at.b;
+    mc_label rows = label(b, "FILL_ROWS"), filled = label(b, "FILLED");
+    emit_begin(f->r, &f->async);
+    emit_grid_wait(b, f->r->at.plan->overlap, "B");
+    emit_window(f->r, &f->async, rows, filled);
+}
+
+static void begin_all(ring_feed *f) {
+    note(f->r->at.b, "the first windows are there");
+    emit_await(f->r->at.b);
+}
+
+const ring_staging ring_all_at_once = {.fill = fill_all, .begin = begin_all, .turn = turn};

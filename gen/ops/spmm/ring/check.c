@@ -1,12 +1,11 @@
 /* What fields have against each other in the ring kernel. */
 #include "ops/spmm/ring/plan.h"
-
-enum { WORDS_COLUMNS = 32 };
 #include "parts/fragment.h"
 
 enum {
-    TENSOR_ROWS = 256, /* of a box (CUDA driver API, cuTensorMapEncodeTiled) */
-    ALWAYS_BYTES = 64, /* of a row of a B that is always there: ptxas 13 spills with more */
+    WORDS_COLUMNS = 32, /* of rows of words, at least */
+    TENSOR_ROWS = 256,  /* of a box (CUDA driver API, cuTensorMapEncodeTiled) */
+    ALWAYS_BYTES = 64,  /* of a row of a B that is always there: ptxas 13 spills with more */
 };
 
 static void check_split(const ring_plan *plan, mc_complaints *complaints) {

@@ -83,14 +83,7 @@ void ring_emit_elements(const ring_emitter *r, const ring_async *a, mc_label cop
              columns = label(b, name_nth("ELEMENT_COLUMNS", copied.id).text),
              next = label(b, name_nth("ELEMENT_ROWS", copied.id).text);
     EMIT(b, mad_s32, e->to, r->at.place.thread, I(RING_NARROW_BYTES), r->ring);
-    if (r->plan->keeps_all) {
-        EMIT(b, mov_b32, e->row, r->at.place.thread);
-        EMIT(b, mul_s32, e->end, r->windows, I(r->plan->window));
-    } else {
-        EMIT(b, add_s32, e->row, r->at.place.thread, a->stage_row);
-        EMIT(b, add_s32, e->end, a->stage_row, I(r->plan->window));
-        EMIT(b, add_s32, e->to, e->to, a->stage_at);
-    }
+    ring_emit_window_rows(r, a, r->at.place.thread, e->to, e->row, e->end, e->to);
     set_label(b, loop);
     EMIT(b, setp_ge, e->done, e->row, e->end);
     EMIT_IF(b, e->done, bra, TO(copied));

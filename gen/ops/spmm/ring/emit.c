@@ -170,7 +170,9 @@ static void emit_products(ring_emitter *r, const ring_staging *staging, ring_fee
 
 void ring_emit(const void *data, mc_builder *b) {
     const ring_plan *plan = data;
-    const ring_staging *staging = plan->tensor ? &ring_by_tma : &ring_by_async;
+    const ring_staging *staging = plan->tensor      ? &ring_by_tma
+                                  : plan->keeps_all ? &ring_all_at_once
+                                                    : &ring_by_async;
     spmm_batch batch = spmm_batch_of(&plan->base);
     ring_emitter r = {.plan = plan, .at = {.plan = &plan->base, .b = b}};
     ring_feed feed = {.r = &r};

@@ -59,8 +59,8 @@ typedef struct ring_rows {
     /* together: whether that is there, and the warp's number in the group */
     mc_reg in_group, member;
     mc_reg two_turns; /* resident: what the numbers of this turn and the next add up to */
-    mc_reg block_place,
-        step;          /* parts, resident: the least place of the thread block, and from turn to turn */
+    /* parts, resident: the least place of the thread block, and from turn to turn */
+    mc_reg block_place, step;
     mc_reg ptr, order; /* row_ptr (of this warp's part), row_order */
     mc_reg at;         /* scratch */
 } ring_rows;
@@ -152,8 +152,14 @@ typedef struct ring_staging {
     void (*end)(ring_feed *f); /* behind all else: the copying warp */
 } ring_staging;
 
-extern const ring_staging ring_by_tma, ring_by_async;
+/* all_at_once: as async, where the ring keeps all of B, so that no window passes. */
+extern const ring_staging ring_by_tma, ring_by_async, ring_all_at_once;
 
+/* async.c. Sets a thread's first ROW of the window that is copied next, the END of the window's rows, and
+   where the row goes (TO). In window 0 these are FIRST and PLACE. Where the ring keeps all of B, that is one
+   window. */
+void ring_emit_window_rows(const ring_emitter *r, const ring_async *a, mc_reg first, mc_reg place, mc_reg row,
+                           mc_reg end, mc_reg to);
 /* elements.c. The first one sets E, if there may be such copies. The second one copies the window from row
    stage_row on to stage_at, and goes to COPIED. */
 void ring_emit_elements_start(const ring_emitter *r, ring_elements *e);
@@ -266,8 +272,8 @@ typedef struct ring_sum {
 } ring_sum;
 
 ring_sum ring_emit_sum_place(const ring_emitter *r);
-/* Brings the sums of this part's columns into the first accumulators. Of narrow rows the first part gets all
-   of them, and the others go to GIVEN. */
+/* Brings the sums of this part's columns into the first accumulators. Where there are no columns for each
+   part the first one gets all sums (ring_sums_to_first), and the others go to GIVEN. */
 void ring_emit_sum(const ring_emitter *r, ring_sum place, const spmm_sums *sums, mc_label given);
 
 /* -- parts.c ------------------------------------------------------------------------------------------ */
@@ -301,7 +307,7 @@ typedef struct ring_epilogue {
     out_residual residual; /* behind the loop over strides */
     ring_sum sum;
     ring_group group;
-    mc_label next; /* resident, parts, narrow rows: behind a row block's store */
+    mc_label next; /* resident, parts, sums of the first warp: behind a row block's store */
 } ring_epilogue;
 
 /* Sets col, sum and factors. */

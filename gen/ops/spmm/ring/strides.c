@@ -87,7 +87,7 @@ static void emit_gather(const ring_strides *s, int half, mc_reg guard) {
 
 /* Begins a stride: once its windows are there, its first half is gathered. */
 static void emit_begin(const ring_strides *s, bool first) {
-    s->staging->before_stride(s->feed, s->packed->at_hand.control, first);
+    if (s->staging->before_stride) s->staging->before_stride(s->feed, s->packed->at_hand.control, first);
     (ring_reads_words(s->r->plan) ? ring_words_find : emit_row_addresses)(s);
     emit_gather(s, 0, (mc_reg){0});
 }
@@ -190,5 +190,5 @@ void ring_emit_strides(ring_strides *s) {
     if (s->next.last.id) emit_prefetch_next(s);
     emit_loop(s, done);
     set_label(b, done);
-    s->staging->rest(s->feed);
+    if (s->staging->rest) s->staging->rest(s->feed);
 }
