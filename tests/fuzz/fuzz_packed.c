@@ -2,6 +2,7 @@
 #include "arithmetic/integer/digit.h"
 #include <stdlib.h>
 #include <string.h>
+#include "formats/bitmap.h"
 #include "mcrt_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -18,7 +19,7 @@ typedef struct input {
     int64_t rows, cols;
 } input;
 
-enum { BCRS, SRBCRS, STRIDED, SAMPLED, HRPB, FORMATS, HEAD = 4 };
+enum { BCRS, SRBCRS, STRIDED, SAMPLED, HRPB, BITMAP, FORMATS, HEAD = 4 };
 
 static input choose(const uint8_t head[HEAD]) {
     static const mc_type types[] = {MC_S4, MC_U4, MC_S8, MC_U8, MC_S12, MC_U12, MC_S16, MC_U16};
@@ -37,6 +38,7 @@ static input choose(const uint8_t head[HEAD]) {
                               .values = head[0] & 4,
                               .windows = (head[1] & 32) && (head[0] & 16)};
     in.hrpb = (mc_hrpb){.tile_rows = head[1] & 8 ? 32 : 16, .tile_cols = head[1] & 16 ? 16 : 4};
+    if (in.format == BITMAP) in.type = head[0] & 32 ? MC_U8 : MC_S8, in.vec = head[1] & 8 ? 16 : 8;
     in.rows = (int64_t)in.vec * (head[2] & 7);
     if (in.format == HRPB) in.rows = head[2] & 63;
     in.cols = head[3];
@@ -62,6 +64,7 @@ static mc_status unpack(const input *in, const mc_packed *packed, mc_vsparse *a,
     if (in->format == HRPB) return mc_hrpb_import(packed, in->type, &in->hrpb, in->rows, in->cols, a, diag);
     if (in->format == SAMPLED)
         return mc_sampled_unpack(packed, in->vec, &in->sampled, in->rows, in->cols, a, diag);
+    if (in->format == BITMAP) return bitmap_unpack(packed, in->type, in->vec, in->rows, in->cols, a, diag);
     return mc_strided_unpack(packed, in->type, in->vec, &in->strided, in->rows, in->cols, a, diag);
 }
 
@@ -70,6 +73,7 @@ static mc_status pack(const input *in, const mc_vsparse *a, mc_packed *packed, m
     if (in->format == SRBCRS) return mc_srbcrs_export(a, &in->srbcrs, packed, diag);
     if (in->format == HRPB) return mc_hrpb_export(a, &in->hrpb, packed, diag);
     if (in->format == SAMPLED) return mc_sampled_pack(a, &in->sampled, packed, diag);
+    if (in->format == BITMAP) return bitmap_pack(a, packed, diag);
     return mc_strided_pack(a, &in->strided, packed, diag);
 }
 
@@ -159,12 +163,22 @@ static void take_blocks(const input *in, int64_t blocks, const uint8_t *data, si
     packed->array_count = 4;
 }
 
+/* Room for VECTORS vectors; a byte of the input is a number, or the first eight bits of a word. */
+static void take_masks(const input *in, int64_t vectors, const uint8_t *data, size_t size,
+                       mc_packed *packed) {
+    const int64_t pairs = in->rows / in->vec * ((in->cols + 127) / 128 * 4) + 1;
+    packed->arrays[0] = take("masks", MC_S32, 2 * pairs, &data, &size);
+    packed->arrays[1] = take("values", in->type, (vectors * in->vec + 15) / 16 * 16 + 32, &data, &size);
+    packed->array_count = 2;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < HEAD + 1) return 0;
     const input in = choose(data);
     mc_packed packed = {0};
     if (in.format == SAMPLED) take_items(&in, data[HEAD], data + HEAD + 1, size - HEAD - 1, &packed);
     else if (in.format == HRPB) take_blocks(&in, data[HEAD] & 15, data + HEAD + 1, size - HEAD - 1, &packed);
+    else if (in.format == BITMAP) take_masks(&in, data[HEAD], data + HEAD + 1, size - HEAD - 1, &packed);
     else take_slots(&in, data[HEAD], data + HEAD + 1, size - HEAD - 1, &packed);
     mc_diag *diag = mc_diag_create();
     check(&in, &packed, diag);
