@@ -59,7 +59,8 @@ static void test_bytes(void) {
     expect_ok("pack", bitmap_pack(&a, &packed, diag), diag);
     CHECK(packed.array_count == 2, "%zu arrays", packed.array_count);
     const mc_packed_array *m = mc_packed_find(&packed, "masks"), *v = mc_packed_find(&packed, "values");
-    CHECK(m && m->type == MC_S32 && m->count == 2 * (24 + 64) && memcmp(m->data, masks, sizeof masks) == 0, "masks");
+    CHECK(m && m->type == MC_S32 && m->count == 2 * (24 + 64) && memcmp(m->data, masks, sizeof masks) == 0,
+          "masks");
     CHECK(v && v->type == MC_S8 && v->count == 80 && memcmp(v->data, values, sizeof values) == 0, "values");
     mc_packed_free(&packed);
     mc_vsparse_free(&a);

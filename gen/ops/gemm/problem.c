@@ -129,10 +129,6 @@ void gemm_check_multiple(int field, int64_t value, int64_t multiple, mc_complain
                  (long long)value, (long long)multiple);
 }
 
-int gemm_residual_load(const gemm_problem *p, int store) {
-    return store > 1 && p->align >= store * out_residual_bytes(&p->output) ? store : 1;
-}
-
 /* -- Texts -------------------------------------------------------------------------------------------- */
 
 size_t gemm_entry_name(const gemm_problem *p, char name[MC_MAX_ENTRY]) {
@@ -213,23 +209,6 @@ void gemm_add_c_limits(const gemm_problem *p, int tile_m, int tile_n, int64_t co
     add_constraint(c, (mc_constraint){"n", multiple, INT32_MAX - tile_n + 1, why});
     add_constraint(c, (mc_constraint){"ldc", multiple, 0, NULL});
     if (adds) add_constraint(c, (mc_constraint){"ldr", added, 0, NULL});
-}
-
-gemm_batch gemm_batch_of(const gemm_problem *p) {
-    static const mc_batch_array arrays[] = {
-        {"a", "a_stride", "elements from one product's A to the next's", 0},
-        {"b", "b_stride", "elements from one product's B to the next's", 0},
-        {"c", "c_stride", "elements from one product's C to the next's", 0},
-        {"residual", "r_stride", "elements from one product's residual to the next's", 0}};
-    const int bits[] = {p->sparse ? 0 : side_value_bits(p->lhs.type), side_value_bits(p->rhs.type),
-                        out_element_bits(p->output.element), 8 * out_residual_bytes(&p->output)};
-    gemm_batch batch = {.count = 0};
-    for (size_t i = 0; i < GEMM_BATCH_ARRAYS; i++) {
-        if (bits[i] == 0) continue;
-        batch.arrays[batch.count] = arrays[i];
-        batch.arrays[batch.count++].bits = bits[i];
-    }
-    return batch;
 }
 
 void gemm_add_batch(const gemm_problem *p, int64_t operands, int64_t columns, int store, mc_contract *c) {

@@ -3,33 +3,8 @@
 #ifndef MC_GEMM_PROBLEM_H
 #define MC_GEMM_PROBLEM_H
 
-#include "parts/batch.h"
 #include "parts/gemm_order.h"
-#include "parts/output.h"
-#include "parts/side.h"
-
-typedef struct gemm_side {
-    int type; /* the word of side_type_names */
-    const char *name;
-    bool integer;
-} gemm_side;
-
-/* In the order of the words of the field. */
-typedef enum gemm_sums { GEMM_FAST, GEMM_PROMOTED, GEMM_HALVES } gemm_sums;
-
-typedef struct gemm_problem {
-    gemm_side lhs, rhs;
-    gemm_sums sums;
-    out_kind output;
-    bool sparse; /* A is 2:4, in the arrays values and meta (parts/packed24.h) */
-    bool b_rows; /* B is row-major; else the k values of a column lie side by side */
-    bool batch;  /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
-    /* each block of k has a sum that is scaled; scales of A lie as [k / 128][m] */
-    bool block_scales, a_blocks_columns;
-    int align;
-    int64_t m, n, k, lda, ldb, ldc, ldr;
-    char c_doc[OUT_TEXT]; /* what the contract says of C */
-} gemm_problem;
+#include "parts/product.h"
 
 /* The names of C's types, for the field: NULL-terminated; and the usual one, "f16". */
 extern const char *const gemm_out_names[];
@@ -45,17 +20,10 @@ const char *gemm24_computes(const void *plan);
 /* The kernel's name up to what the solver adds. Returns its length. */
 size_t gemm_entry_name(const gemm_problem *p, char name[MC_MAX_ENTRY]);
 
-/* How elements of C are stored, in the order of the words of the field: by tensor copies; two neighbours, or
-   one at a time. */
-typedef enum gemm_store { STORE_TENSOR, STORE_PAIRS, STORE_SINGLE } gemm_store;
 /* Complains of elements, and of addresses of C, that do not go with STORE's pairs and singles. */
 void gemm_check_store(const gemm_problem *p, gemm_store store, mc_complaints *complaints);
 /* Complains where a shape that the spec fixes is no MULTIPLE. */
 void gemm_check_multiple(int field, int64_t value, int64_t multiple, mc_complaints *complaints);
-
-/* Columns of the residual that a load takes where STORE of C are stored at a time: as many, if addresses
-   allow it. */
-int gemm_residual_load(const gemm_problem *p, int store);
 
 /* Sparse: adds A's packed arrays to the contract. */
 void gemm_add_packed(const gemm_problem *p, mc_contract *c);
@@ -63,19 +31,10 @@ void gemm_add_packed(const gemm_problem *p, mc_contract *c);
 void gemm_add_block_scales(const gemm_problem *p, mc_contract *c);
 /* Adds the shapes to the contract; C's and the residual's rows where WITH_C. */
 void gemm_add_shapes(const gemm_problem *p, bool with_c, mc_contract *c);
-/* ELEMENTS as a constraint has them: a multiple of 1 is none. */
-static inline unsigned gemm_multiple(int64_t elements) { return elements > 1 ? (unsigned)elements : 0; }
 /* Adds what n and rows of C are multiples of, COLUMNS, and rows of the residual, of which STORE columns are
    stored at a time; and that m and n end before the last of tiles of TILE_M x TILE_N would leave s32. */
 void gemm_add_c_limits(const gemm_problem *p, int tile_m, int tile_n, int64_t columns, int store,
                        mc_contract *c);
-/* The arrays that a batch moves. They stay where they are until the kernel is emitted. */
-enum { GEMM_BATCH_ARRAYS = 4 };
-typedef struct gemm_batch {
-    mc_batch_array arrays[GEMM_BATCH_ARRAYS];
-    size_t count;
-} gemm_batch;
-gemm_batch gemm_batch_of(const gemm_problem *p);
 /* Adds a batch's strides to the contract, if there is one, and what they are multiples of: those of A and B
    of OPERANDS elements, C's of COLUMNS, the residual's as STORE says. */
 void gemm_add_batch(const gemm_problem *p, int64_t operands, int64_t columns, int store, mc_contract *c);

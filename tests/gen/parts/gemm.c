@@ -1,5 +1,5 @@
 #include "gemm.h"
-#include "ops/gemm/wgmma/wgmma.h"
+#include "parts/wgmma/wgmma.h"
 #include <stdio.h>
 
 static out_element element_of(const char *name) {

@@ -1,4 +1,4 @@
-/* Kernels of the dense product's solver wgmma (gen/ops/gemm/wgmma) in all that the parts for asynchronous tensor
+/* Kernels of the dense product's solver wgmma (gen/parts/wgmma) in all that the parts for asynchronous tensor
  * cores can do, also what no spec asks for yet: clusters, A through registers or 2:4 sparse, other swizzles, C += A B.
  * C [m][n] = A [m][k] B, where B lies as [n][k], or as [k][n]. They are there for the parts' tests. */
 #ifndef TESTS_GEN_PARTS_GEMM_H

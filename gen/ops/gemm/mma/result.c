@@ -1,6 +1,6 @@
 /* What becomes of a warp's sums, which go straight to C. */
 #include "ops/gemm/mma/mma.h"
-#include "ops/gemm/result.h"
+#include "parts/product_result.h"
 #include "parts/fragment.h"
 
 static gemm_result begin_result(const mma_kernel *g) {

@@ -3,7 +3,7 @@
    lies between tiles. */
 #include "ops/gemm/costs.h"
 #include "ops/gemm/solvers.h"
-#include "ops/gemm/wgmma/wgmma.h"
+#include "parts/wgmma/wgmma.h"
 #include "parts/clusters.h"
 #include "parts/emit.h"
 #include "parts/model.h"

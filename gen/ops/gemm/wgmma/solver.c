@@ -1,7 +1,8 @@
 /* The solver `wgmma` of a dense product: its plan, its contract and its facts. */
 #include "ops/gemm/fields.h"
+#include "ops/gemm/problem.h"
 #include "ops/gemm/solvers.h"
-#include "ops/gemm/wgmma/wgmma.h"
+#include "parts/wgmma/wgmma.h"
 #include "parts/emit.h"
 #include "parts/tensor_copy.h"
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* How a wgmma kernel makes C of its sums: by result.h; then straight to C, or through shared memory by tensor
    copies (tile_store.h). */
-#include "ops/gemm/wgmma/wgmma.h"
+#include "parts/wgmma/wgmma.h"
 #include "parts/emit.h"
 #include "parts/fragment.h"
 

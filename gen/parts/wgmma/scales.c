@@ -1,5 +1,5 @@
 /* Scales of blocks in a wgmma kernel: where a lane's lie, and when they are loaded. */
-#include "ops/gemm/wgmma/wgmma.h"
+#include "parts/wgmma/wgmma.h"
 #include "parts/emit.h"
 #include "parts/fragment.h"
 

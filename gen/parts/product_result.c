@@ -1,4 +1,4 @@
-#include "ops/gemm/result.h"
+#include "parts/product_result.h"
 #include "parts/emit.h"
 
 /* -- Begin -------------------------------------------------------------------------------------------- */

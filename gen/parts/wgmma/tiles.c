@@ -1,5 +1,5 @@
 /* Tiles of a wgmma kernel: how they lie in shared memory, and which of C's a thread block takes. */
-#include "ops/gemm/wgmma/wgmma.h"
+#include "parts/wgmma/wgmma.h"
 #include "parts/emit.h"
 #include "parts/packed24.h"
 

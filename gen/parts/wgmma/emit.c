@@ -1,5 +1,5 @@
 /* The frame of a wgmma kernel: who is who, the pipeline, and the order of the roles' parts. */
-#include "ops/gemm/wgmma/wgmma.h"
+#include "parts/wgmma/wgmma.h"
 #include "parts/emit.h"
 #include "parts/tensor_copy.h"
 #include <stdio.h>

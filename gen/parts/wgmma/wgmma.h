@@ -1,10 +1,10 @@
-/* The solver `wgmma` of a dense product: asynchronous tensor cores, fed by tensor copies (docs/pipelines.md).
+/* Products by asynchronous tensor cores, fed by tensor copies (docs/pipelines.md), for any operator.
    emit.c has the kernel's frame, producer.c who copies, consumer.c who multiplies, result.c how sums become
    C. */
-#ifndef MC_GEMM_WGMMA_H
-#define MC_GEMM_WGMMA_H
+#ifndef MC_WGMMA_H
+#define MC_WGMMA_H
 
-#include "ops/gemm/result.h"
+#include "parts/product_result.h"
 #include "parts/exchange.h"
 #include "parts/metadata.h"
 #include "parts/pipeline.h"

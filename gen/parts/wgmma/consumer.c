@@ -1,6 +1,6 @@
 /* The consumers of a wgmma kernel: warpgroups that multiply the stages that the producer fills, and make C of
    the sums. They share a tile, each with its rows, or take whole tiles in turn. */
-#include "ops/gemm/wgmma/wgmma.h"
+#include "parts/wgmma/wgmma.h"
 #include "parts/emit.h"
 #include "parts/packed24.h"
 

@@ -1,5 +1,5 @@
 /* The producer of a wgmma kernel: one thread copies tiles of A and B, as far ahead as stages are empty. */
-#include "ops/gemm/wgmma/wgmma.h"
+#include "parts/wgmma/wgmma.h"
 #include "parts/atom_copy.h"
 #include "parts/emit.h"
 #include "parts/packed24.h"

@@ -1,10 +1,10 @@
 /* How a lane makes C of sums that lie as an mma's do: rows g and g + 8 of 16, columns 2 t and 2 t + 1 of 8
    (fragment.h). The output's arithmetic happens in registers (output.h), two neighbouring columns at a time.
    From there elements go to C, or, direct being false, stay in the sums' own registers. */
-#ifndef MC_GEMM_RESULT_H
-#define MC_GEMM_RESULT_H
+#ifndef MC_PRODUCT_RESULT_H
+#define MC_PRODUCT_RESULT_H
 
-#include "ops/gemm/problem.h"
+#include "parts/product.h"
 
 /* Columns that a lane has side by side, rows that it has, and columns of an octet. */
 enum { RESULT_RUN = 2, RESULT_ROWS = 2, RESULT_OCTET = 8 };
