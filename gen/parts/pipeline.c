@@ -16,7 +16,7 @@ static int members(const pipeline *p) { return p->cluster > 1 ? p->cluster : 1; 
 void pipeline_init(const pipeline *p) {
     mc_builder *b = p->b;
     for (int s = 0; s < p->stages; s++) {
-        EMIT(b, mbarrier_init, AT(p->full, s * PIPELINE_BARRIER_BYTES), I(1));
+        EMIT(b, mbarrier_init, AT(p->full, s * PIPELINE_BARRIER_BYTES), I(1 + p->fillers));
         EMIT(b, mbarrier_init, AT(p->empty, s * PIPELINE_BARRIER_BYTES), I(p->consumers * members(p)));
     }
     note(b, "the copies see them too");
@@ -27,7 +27,7 @@ void pipeline_init_stage(const pipeline *p, mc_reg stage) {
     mc_builder *b = p->b;
     mc_reg full = mad_s32(b, "own_full", stage, I(PIPELINE_BARRIER_BYTES), p->full);
     mc_reg empty = mad_s32(b, "own_empty", stage, I(PIPELINE_BARRIER_BYTES), p->empty);
-    EMIT(b, mbarrier_init, AT(full, 0), I(1));
+    EMIT(b, mbarrier_init, AT(full, 0), I(1 + p->fillers));
     EMIT(b, mbarrier_init, AT(empty, 0), I(p->consumers * members(p)));
     note(b, "the copies see them too");
     EMIT_BARE(b, fence_mbarrier_init);
@@ -73,7 +73,15 @@ void pipeline_await_empty(const pipeline *p, const pipeline_producer *w, const c
 }
 
 void pipeline_expect(const pipeline *p, const pipeline_producer *w) {
-    EMIT(p->b, mbarrier_expect, p->state, AT(w->full, 0), I(p->stage_bytes));
+    EMIT(p->b, mbarrier_expect, p->state, AT(w->full, 0), I(p->copied ? p->copied : p->stage_bytes));
+}
+
+void pipeline_fill(const pipeline *p, const pipeline_producer *w, mc_reg arrives) {
+    mc_builder *b = p->b;
+    note(b, "what was stored is there for wgmma, which read by another way");
+    EMIT_BARE(b, fence_async_shared);
+    EMIT(b, bar_warp_sync, H(0xffffffff));
+    EMIT_IF(b, arrives, mbarrier_arrive, p->state, AT(w->full, 0));
 }
 
 void pipeline_filled(const pipeline *p, const pipeline_producer *w) {

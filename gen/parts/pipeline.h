@@ -1,7 +1,7 @@
 /* A pipeline through shared memory: `stages` stages in a ring, each with room for one copy. A producer fills
  * them in order, and consumers read them in the same order. A stage has two mbarriers:
  *
- *   full    one arrival, and the bytes that its copy brings: the copy is there
+ *   full    one arrival, and the bytes that its copy brings: the copy is there. With fillers one of each, too
  *   empty   an arrival of each consumer: all have left the stage, which may be filled again
  *
  * A barrier counts phases, and a wait names the parity of a phase (PTX ISA, "mbarrier"). The copy that a
@@ -33,6 +33,13 @@
  *   pipeline_wait(&p, &c, "FULL");                 the next stage's copy is there
  *   pipeline_leave(&p, &c);                        once every thread of the consumer has read the stage
  *
+ * Warps may fill a part of each stage by stores of their own (`fillers`). Each walks the ring as the producer
+ * does, with a pipeline_producer of its own, and arrives at the full barrier once its part is there:
+ *
+ *   pipeline_await_empty(&p, &f, "ROOM");          then the stores, to f.to and on
+ *   pipeline_fill(&p, &f, arrives);                copies and wgmma see them; ARRIVES is one lane
+ *   pipeline_filled(&p, &f);
+ *
  * The registers have fixed names: of two pipelines one has a prefix (mc_builder). */
 #ifndef MC_PIPELINE_H
 #define MC_PIPELINE_H
@@ -49,6 +56,8 @@ typedef struct pipeline {
     mc_builder *b;
     int stages, stage_bytes, consumers;
     int gap;      /* bytes between the last stage and the barriers, for the caller's use */
+    int fillers;  /* warps that fill a part of each stage, beside the producer's copies */
+    int copied;   /* bytes of a stage that copies bring, where fillers have the others; 0: all of them */
     int cluster;  /* thread blocks that copy into each other's stages; 0 and 1: there are no others */
     bool counts;  /* consumers count the stages that they waited for and left */
     mc_reg first; /* the shared address of stage 0 */
@@ -83,8 +92,10 @@ typedef struct pipeline_producer {
 pipeline_producer pipeline_produce(const pipeline *p);
 /* Waits until all consumers have left the stage. NAME is its loop's label, as in all that wait. */
 void pipeline_await_empty(const pipeline *p, const pipeline_producer *w, const char *name);
-/* Tells the full barrier that a copy of stage_bytes will come. */
+/* Tells the full barrier how many bytes copies will bring. */
 void pipeline_expect(const pipeline *p, const pipeline_producer *w);
+/* A filler's part of the stage is stored: tells the full barrier, by the lane that ARRIVES. */
+void pipeline_fill(const pipeline *p, const pipeline_producer *w, mc_reg arrives);
 /* Goes on to the next stage. */
 void pipeline_filled(const pipeline *p, const pipeline_producer *w);
 /* Waits for the copies that are on their way, of COPIES in all, which is at least 1. A copy must have landed

@@ -1,5 +1,5 @@
-/* A product C = A B as kernels see it: the operands' types, shapes and output. Solvers' plans begin with it. An
-   operator's file derives it from a point. */
+/* A product C = A B as kernels see it: the operands' types, shapes and output. Solvers' plans begin with it.
+   An operator's file derives it from a point. */
 #ifndef MC_PRODUCT_H
 #define MC_PRODUCT_H
 
@@ -22,6 +22,7 @@ typedef struct gemm_problem {
     out_kind output;
     bool sparse; /* A is 2:4, in the arrays values and meta (parts/packed24.h) */
     bool b_rows; /* B is row-major; else the k values of a column lie side by side */
+    bool turned; /* it is the transpose of the caller's product: parameters are named for that one */
     bool batch;  /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
     /* each block of k has a sum that is scaled; scales of A lie as [k / 128][m] */
     bool block_scales, a_blocks_columns;

@@ -6,9 +6,10 @@
 enum { FIRST_TURN = 1, TURN_THREADS = 2 * WARPGROUP };
 
 /* Each row sums up to 512 registers for one thread of each warpgroup, or less. */
-role_shares roles_shares(int consumers) {
-    static const role_shares rows[] = {{0}, {.launch = 240}, {168, 40, 232}, {128, 32, 160}};
-    return rows[consumers];
+role_shares roles_shares(int consumers, int helpers) {
+    static const role_shares rows[] = {{0}, {.launch = 240}, {168, 40, 232, 0}, {128, 32, 160, 0}},
+                             helped[] = {{0}, {128, 40, 216, 128}, {96, 24, 168, 56}};
+    return helpers ? helped[consumers] : rows[consumers];
 }
 
 static bool shares_copies(const warp_roles *r) { return r->cluster > 1; }
@@ -16,7 +17,7 @@ static bool shares_tiles(const warp_roles *r) { return r->parts > 1; }
 
 void roles_begin(warp_roles *r) {
     mc_builder *b = r->b;
-    b->launch_registers = r->narrow ? NARROW_LAUNCH : roles_shares(r->consumers).launch;
+    b->launch_registers = r->narrow ? NARROW_LAUNCH : roles_shares(r->consumers, r->helpers).launch;
     r->thread = load_special(b, "thread", "tid.x");
     r->lane = and_b32(b, "lane", r->thread, I(MC_WARP - 1));
     r->warp = shr_u32(b, "warp", r->thread, I(log2_of(MC_WARP)));
@@ -44,9 +45,21 @@ void roles_meet(const warp_roles *r) {
     EMIT_BARE(b, cluster_wait);
 }
 
+void roles_help(const warp_roles *r, mc_label helper) {
+    mc_builder *b = r->b;
+    mc_reg helps = setp_gt(b, "helps", r->warpgroup, I(r->consumers));
+    EMIT_IF(b, helps, bra_uni, TO(helper));
+}
+
+void roles_helper(const warp_roles *r, mc_label helper) {
+    role_shares shares = roles_shares(r->consumers, r->helpers);
+    set_label(r->b, helper);
+    if (shares.helper < shares.launch) EMIT(r->b, registers_down, I(shares.helper));
+}
+
 void roles_produce(const warp_roles *r, mc_label producer) {
     mc_builder *b = r->b;
-    role_shares shares = roles_shares(r->consumers);
+    role_shares shares = roles_shares(r->consumers, r->helpers);
     mc_reg produces = setp_eq(b, "produces", r->warpgroup, I(r->consumers));
     EMIT_IF(b, produces, bra_uni, TO(producer));
     if (shares.consumer) EMIT(b, registers_up, I(shares.consumer));
@@ -54,7 +67,7 @@ void roles_produce(const warp_roles *r, mc_label producer) {
 
 void roles_producer(const warp_roles *r, mc_label producer, mc_label end) {
     mc_builder *b = r->b;
-    role_shares shares = roles_shares(r->consumers);
+    role_shares shares = roles_shares(r->consumers, r->helpers);
     set_label(b, producer);
     if (shares.producer) EMIT(b, registers_down, I(shares.producer));
     mc_reg idle = setp_ne(b, "idle", r->thread, I(r->consumers * WARPGROUP));

@@ -25,6 +25,11 @@
  * the 65536 registers of a multiprocessor with one thread block. roles_begin tells the builder of `launch`
  * (mc_builder.launch_registers), which becomes the entry's .maxnreg: without it ptxas ignores setmaxnreg.
  *
+ * Helpers. Warpgroups behind the producer's may fill a part of each stage by stores (pipeline.h, fillers):
+ *
+ *   roles_help(&r, helper);             they go to that label, before roles_produce
+ *   roles_helper(&r, helper);           label; they take their share of the registers
+ *
  * One consumer whose sums are few (`narrow`) needs no more than half a multiprocessor's registers.
  *
  * Turns. Consumers can share a tile, each with rows of its own (cooperative), or take whole tiles in turn
@@ -41,13 +46,14 @@ enum {
     WARPGROUP_ROWS = 64, /* of a wgmma's A and D */
 };
 
-/* Registers of a thread: at launch, of a producer's and of a consumer's. 0: they stay as they are. */
+/* Registers of a thread: at launch, of a producer's, of a consumer's and of a helper's. 0: they stay as they
+   are. */
 typedef struct role_shares {
-    int launch, producer, consumer;
+    int launch, producer, consumer, helper;
 } role_shares;
 
-/* Of kernels with 1 to 3 consumers. */
-role_shares roles_shares(int consumers);
+/* Of kernels with 1 to 3 consumers and HELPERS: none, or 2 beside one or two consumers. */
+role_shares roles_shares(int consumers, int helpers);
 
 /* Registers at launch of a kernel with one consumer of few sums: two thread blocks find room in a
    multiprocessor. */
@@ -56,7 +62,7 @@ enum { NARROW_LAUNCH = 128 };
 /* The caller sets the first part. */
 typedef struct warp_roles {
     mc_builder *b;
-    int consumers;
+    int consumers, helpers;
     bool narrow; /* one consumer, of few sums */
     int cluster; /* thread blocks that copy into each other's stages; 0 and 1: there are no others */
     int parts;   /* thread blocks of a cluster that share tiles, without `cluster`; 0 and 1: likewise */
@@ -71,10 +77,12 @@ typedef struct warp_roles {
     mc_reg arrives, peer;
 } warp_roles;
 
-static inline int roles_threads(int consumers) { return (consumers + 1) * WARPGROUP; }
+static inline int roles_threads(int consumers, int helpers) { return (consumers + 1 + helpers) * WARPGROUP; }
 
 void roles_begin(warp_roles *r);
 void roles_meet(const warp_roles *r);
+void roles_help(const warp_roles *r, mc_label helper);
+void roles_helper(const warp_roles *r, mc_label helper);
 void roles_produce(const warp_roles *r, mc_label producer);
 void roles_producer(const warp_roles *r, mc_label producer, mc_label end);
 void roles_end(const warp_roles *r, mc_label end);

@@ -29,7 +29,7 @@ typedef struct mc_fact {
     const char *doc;
 } mc_fact;
 
-enum { MC_MAX_FACTS = 24, MC_PLAN_BYTES = 1024 };
+enum { MC_MAX_FACTS = 24, MC_PLAN_BYTES = 1536 };
 
 typedef struct mc_facts {
     mc_fact list[MC_MAX_FACTS];

@@ -28,8 +28,8 @@ static void prefetch_maps(wgmma_kernel *g) {
     if (!wgmma_is_split(g->plan)) return;
     note(b, "the producer's thread asks for the tensor maps ahead of its first copies");
     mc_reg copies = setp_eq(b, "copies", g->roles.thread, I(g->plan->consumers * WARPGROUP));
-    if (!g->plan->problem.sparse) g->a_map = tensor_copy_prefetch(b, "a", "a_map", copies);
-    g->b_map = tensor_copy_prefetch(b, "b", "b_map", copies);
+    if (!g->plan->problem.sparse) g->a_map = tensor_copy_prefetch(b, "a", wgmma_lhs_map(g->plan), copies);
+    if (!g->plan->expand_vec) g->b_map = tensor_copy_prefetch(b, "b", "b_map", copies);
 }
 
 /* Of many stages each has a thread for it. */
@@ -59,12 +59,15 @@ static void begin_pipeline(wgmma_kernel *g) {
                          .gap = wgmma_slot_bytes(plan) + wgmma_parts_bytes(plan),
                          .consumers = plan->turns ? WARPGROUP_WARPS : wgmma_consumer_warps(plan),
                          .cluster = plan->cluster,
+                         .fillers = plan->helpers * WARPGROUP_WARPS,
+                         .copied = wgmma_copied_bytes(plan),
                          .peer = g->roles.peer};
     g->pipe.first = mov_shared(b, "stages", NAME("room"));
     pipeline_place(&g->pipe);
     place_parts(g);
     init_barriers(g, ready);
     set_label(b, ready);
+    if (plan->helpers) wgmma_init_table(g);
     roles_meet(&g->roles);
 }
 
@@ -116,26 +119,32 @@ void wgmma_emit(const void *data, mc_builder *b) {
     wgmma_kernel g = {.plan = plan, .b = b, .lhs = wgmma_lhs(plan), .rhs = wgmma_rhs(plan)};
     const gemm_batch batch = gemm_batch_of(p);
     mc_label producer = label(b, "PRODUCER"), end = label(b, "END");
+    mc_label helper = plan->helpers ? label(b, "HELPERS") : (mc_label){0};
     shared_dynamic(b, "room", TILE_ALIGN);
     emit_launch_next(b, plan->overlap);
-    heading(b, "Who is who: %d warpgroups that multiply, and one that copies", plan->consumers);
+    heading(b, "Who is who: %d warpgroups that multiply, and one that copies%s", plan->consumers,
+            plan->helpers ? "; those behind it expand" : "");
     g.roles = (warp_roles){.b = b,
                            .consumers = plan->consumers,
+                           .helpers = plan->helpers,
                            .narrow = wgmma_is_narrow(plan),
                            .cluster = plan->cluster,
                            .parts = plan->split};
     roles_begin(&g.roles);
     prefetch_maps(&g);
     begin_batch(&g, &batch);
-    g.m = load_size(b, "m", "m", p->m), g.n = load_size(b, "n", "n", p->n);
+    g.m = load_size(b, "m", p->turned ? "n" : "m", p->m),
+    g.n = load_size(b, "n", p->turned ? "m" : "n", p->n);
     g.k = load_size(b, "k_size", "k", p->k);
     mc_reg k_end = add_s32(b, "k_end", g.k, I(g.rhs.k - 1));
     g.k_stages = shr_u32(b, "k_stages", k_end, I(log2_of(g.rhs.k)));
     if (wgmma_is_split(plan)) begin_part(&g);
     note(b, "%d stages of A and B, C on its way, and each stage's barriers", plan->stages);
     begin_pipeline(&g);
+    if (plan->helpers) roles_help(&g.roles, helper);
     roles_produce(&g.roles, producer);
     wgmma_emit_consumer(&g, end);
     wgmma_emit_producer(&g, producer, end);
+    if (plan->helpers) wgmma_emit_helper(&g, helper, end);
     roles_end(&g.roles, end);
 }

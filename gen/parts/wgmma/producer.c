@@ -53,7 +53,7 @@ static void begin_a(producer *p) {
     const wgmma_kernel *g = p->g;
     p->lhs = (tensor_copy){.b = p->b,
                            .name = "a",
-                           .param = "a_map",
+                           .param = wgmma_lhs_map(g->plan),
                            .tile = &g->lhs,
                            .once = g->plan->once,
                            .map = g->a_map,
@@ -100,7 +100,7 @@ static producer begin_producer(const wgmma_kernel *g) {
                           .product = g->b_product};
     if (g->plan->stream) p.tiles = wgmma_schedule(g, (mc_reg){0});
     begin_a(&p);
-    tensor_copy_begin(&p.rhs);
+    if (!g->plan->expand_vec) tensor_copy_begin(&p.rhs);
     p.stage = pipeline_produce(&g->pipe);
     if (!g->plan->stream) p.tiles = wgmma_schedule(g, (mc_reg){0});
     return p;
@@ -108,16 +108,17 @@ static producer begin_producer(const wgmma_kernel *g) {
 
 static void declare_place(producer *p) {
     mc_builder *b = p->b;
-    p->left = b32(b, "stages_left"), p->more = pred(b, "more"), p->k = b32(b, "k");
+    p->left = b32(b, "stages_left"), p->more = pred(b, "more");
+    if (!p->g->plan->expand_vec) p->k = b32(b, "k");
     if (!p->g->plan->problem.sparse) p->a_k = b32(b, "a_k");
 }
 
 static void begin_tile(const producer *p) {
     const wgmma_kernel *g = p->g;
     begin_tile_of_a(p);
-    tensor_copy_row(&p->rhs, p->tiles.column);
+    if (!g->plan->expand_vec) tensor_copy_row(&p->rhs, p->tiles.column);
     EMIT(p->b, mov_b32, p->left, g->plan->stream ? p->tiles.line.length : g->k_stages);
-    begin_k(p, p->k, g->rhs.k);
+    if (!g->plan->expand_vec) begin_k(p, p->k, g->rhs.k);
 }
 
 /* Goes on to the next stage, and to LOOP if COUNT, which becomes less, says that there is one. */
@@ -134,13 +135,14 @@ static void next_stage(const producer *p, mc_reg count, bool of_a, bool of_b, mc
 static void emit_copies(const producer *p, mc_label stage) {
     const wgmma_kernel *g = p->g;
     mc_builder *b = p->b;
-    note(b, "the stage is empty; it is full when %d bytes have arrived", wgmma_stage_bytes(g->plan));
+    note(b, "the stage is empty; it is full when %d bytes have arrived%s", wgmma_copied_bytes(g->plan),
+         g->plan->expand_vec ? ", and the helpers' part is stored" : "");
     set_label(b, stage);
     pipeline_await_empty(&g->pipe, &p->stage, "EMPTY");
     pipeline_expect(&g->pipe, &p->stage);
     copy_a(p);
-    tensor_copy_tile(&p->rhs, p->k, p->stage.to, p->stage.full);
-    next_stage(p, p->left, true, true, stage);
+    if (!g->plan->expand_vec) tensor_copy_tile(&p->rhs, p->k, p->stage.to, p->stage.full);
+    next_stage(p, p->left, true, !g->plan->expand_vec, stage);
 }
 
 /* The first tile's first stages: A before the kernel ahead has ended, B behind that. All stages are empty. */

@@ -29,10 +29,15 @@ int wgmma_stage_bytes(const wgmma_plan *plan) {
     return wgmma_meta_at(plan) + meta;
 }
 
+int wgmma_copied_bytes(const wgmma_plan *plan) {
+    shared_tile rhs = wgmma_rhs(plan);
+    return wgmma_stage_bytes(plan) - (plan->expand_vec ? tile_bytes(&rhs) : 0);
+}
+
 /* Tiles of 64 columns that are not split stay as they were measured: one to a multiprocessor. */
 bool wgmma_is_narrow(const wgmma_plan *plan) {
     enum { FEW_SUMS = 32, MEASURED = 64 };
-    return plan->consumers == 1 && wgmma_sum_registers(plan) <= FEW_SUMS &&
+    return plan->consumers == 1 && !plan->helpers && wgmma_sum_registers(plan) <= FEW_SUMS &&
            (wgmma_is_split(plan) || plan->tile_n < MEASURED);
 }
 
@@ -106,7 +111,11 @@ int wgmma_slot_bytes(const wgmma_plan *plan) {
     return store_bytes(wgmma_consumer_warps(plan), wgmma_slots(plan));
 }
 
-int wgmma_shared_bytes(const wgmma_plan *plan) { return other_bytes(plan) + wgmma_slot_bytes(plan); }
+int wgmma_table_at(const wgmma_plan *plan) { return other_bytes(plan) + wgmma_slot_bytes(plan); }
+
+int wgmma_shared_bytes(const wgmma_plan *plan) {
+    return wgmma_table_at(plan) + (plan->helpers ? EXPAND_TABLE : 0);
+}
 
 bool wgmma_has_halves(const wgmma_plan *plan) { return strcmp(plan->form->sums, "f16") == 0; }
 

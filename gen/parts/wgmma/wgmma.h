@@ -1,6 +1,6 @@
 /* Products by asynchronous tensor cores, fed by tensor copies (docs/pipelines.md), for any operator.
-   emit.c has the kernel's frame, producer.c who copies, consumer.c who multiplies, result.c how sums become
-   C. */
+   emit.c has the kernel's frame, producer.c who copies, consumer.c who multiplies, expand.c who expands a
+   sparse B, result.c how sums become C. */
 #ifndef MC_WGMMA_H
 #define MC_WGMMA_H
 
@@ -34,8 +34,27 @@ typedef struct wgmma_plan {
     bool a_registers; /* A goes through registers */
     bool a_mn_major;  /* A lies as [k][m] */
     bool adds;        /* C += A B, store STORE_TENSOR */
+    /* B's columns are rows of a matrix of vectors, as many rows each, which helpers expand (expand.c); 0: B
+       is dense. SETS of registers take stages in turn */
+    int expand_vec, expand_sets;
+    int helpers; /* warpgroups that expand */
 } wgmma_plan;
 
+enum { EXPAND_ITEMS = 4, EXPAND_SETS = 4 };
+/* Octets of B's columns that a helper's warp expands of each stage. */
+static inline int wgmma_expand_items(const wgmma_plan *plan) {
+    return plan->tile_n / TILE_LINES / (plan->helpers * WARPGROUP_WARPS);
+}
+/* Bytes of the table of nibbles, and where it lies: behind all else. */
+enum { EXPAND_TABLE = 64 };
+int wgmma_table_at(const wgmma_plan *plan);
+/* Bytes of a stage that tensor copies bring. */
+int wgmma_copied_bytes(const wgmma_plan *plan);
+
+/* The parameter that has A's tensor map. */
+static inline const char *wgmma_lhs_map(const wgmma_plan *plan) {
+    return plan->problem.turned ? "b_map" : "a_map";
+}
 shared_tile wgmma_lhs(const wgmma_plan *plan);
 shared_tile wgmma_rhs(const wgmma_plan *plan);
 int wgmma_stage_bytes(const wgmma_plan *plan);
@@ -89,6 +108,7 @@ typedef struct wgmma_kernel {
     mc_reg k_first, k_all;    /* split: the part's first stage; how many stages k takes */
     sum_exchange parts;       /* split */
     mc_reg a_map, b_map;      /* split: the tensor maps' addresses */
+    mc_reg table;             /* helpers: what each nibble becomes */
     /* in a batch: the numbers of the product, and of its A and B in their tensor maps, which are 0 where all
        products have the same */
     mc_reg product, a_product, b_product;
@@ -98,9 +118,12 @@ void wgmma_emit(const void *plan, mc_builder *b);
 
 /* The tiles that a producer, or a consumer with its TURN (none: all), takes. */
 tile_schedule wgmma_schedule(const wgmma_kernel *g, mc_reg turn);
-/* The two roles: what stands between their labels. */
+/* The roles: what stands between their labels. */
 void wgmma_emit_producer(const wgmma_kernel *g, mc_label producer, mc_label end);
 void wgmma_emit_consumer(const wgmma_kernel *g, mc_label end);
+/* Before all meet. */
+void wgmma_init_table(wgmma_kernel *g);
+void wgmma_emit_helper(const wgmma_kernel *g, mc_label helper, mc_label end);
 
 /* -- Scales of blocks --------------------------------------------------------------------------------- */
 

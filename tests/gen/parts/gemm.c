@@ -66,7 +66,7 @@ int gemm_shared(const gemm_config *c) {
     return wgmma_shared_bytes(&plan);
 }
 
-int gemm_threads(const gemm_config *c) { return roles_threads(c->consumers); }
+int gemm_threads(const gemm_config *c) { return roles_threads(c->consumers, 0); }
 
 /* -- The text ----------------------------------------------------------------------------------------- */
 

@@ -47,7 +47,8 @@ static void check_tile(wgmma_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_TILE_N, "%d: layout = \"rows\" wants a multiple of 64", plan->tile_n);
     /* of the registers that sums leave, a thread needs some */
     enum { OTHERS = 60 };
-    int share = roles_shares(plan->consumers).consumer, most = share ? share : roles_shares(1).launch;
+    int share = roles_shares(plan->consumers, plan->helpers).consumer,
+        most = share ? share : roles_shares(1, 0).launch;
     if (wgmma_sum_registers(plan) > most - OTHERS)
         complain(complaints, F_TILE_N, "%d x %d sums a consumer%s: too many for %d registers a thread",
                  blocks * WARPGROUP_ROWS, plan->tile_n, wgmma_is_promoted(plan) ? ", and their totals" : "",
@@ -233,7 +234,7 @@ static void contract(const void *data, mc_contract *c) {
     if (wgmma_is_split(plan)) c->cluster[0] = c->cluster[2] = 1, c->cluster[1] = (unsigned)plan->split;
     c->turn_k = INT32_MAX;
     c->overlap = plan->overlap != OVERLAP_OFF;
-    c->block[0] = (unsigned)roles_threads(plan->consumers);
+    c->block[0] = (unsigned)roles_threads(plan->consumers, plan->helpers);
     c->block[1] = c->block[2] = 1;
     gemm_add_batch(p, operand_multiple(plan), c_multiple(plan), wgmma_store_run(plan), c);
     add_stream(plan, c);
@@ -242,7 +243,7 @@ static void contract(const void *data, mc_contract *c) {
 static void facts(const void *data, mc_facts *facts) {
     const wgmma_plan *plan = data;
     shared_tile rhs = wgmma_rhs(plan);
-    add_fact(facts, "threads", roles_threads(plan->consumers), "a thread block");
+    add_fact(facts, "threads", roles_threads(plan->consumers, plan->helpers), "a thread block");
     add_fact(facts, "tile_m", plan->tile_m, "rows of C, a thread block");
     add_fact(facts, "tile_n", plan->tile_n, "columns of C, a thread block");
     add_fact(facts, "stage_k", rhs.k, "of k, a stage");
