@@ -36,8 +36,8 @@ typedef struct operand_row {
     bool by_layout;                /* it is stored by columns if the problem's layout says so */
     /* DENSE: so many rows, or columns, have one element, the last ones what is left; 0: each its own */
     int row_block, col_block;
-    /* DENSE: the member that says so, an mc_major; NO_MEMBER: none. Where specs have no field for it kernels
-       read rows, and plans transpose the operand first (problem/transpose.h) */
+    /* DENSE: the member that says so, an mc_major; NO_MEMBER: none. Where no spec gets it as a setting plans
+       transpose the operand first, and take kernels that read rows (problem/transpose.h) */
     problem_member major;
     /* DENSE, by_layout: kernels read it by rows where its elements have so many bytes or more; smaller ones
        plans transpose first, too. 0: kernels read any */

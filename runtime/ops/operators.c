@@ -63,7 +63,7 @@ bool operand_is_turned(const plan_problem *problem, const operand_row *operand) 
 
 bool operand_is_transposed(const operand_row *operand) {
     return operand->kind == OPERAND_DENSE && !operand->out && operand->major != NO_MEMBER &&
-           problem_members[operand->major].field == NULL;
+           problem_members[operand->major].setting == SETTING_NEVER;
 }
 
 bool operand_wants_spreading(const plan_problem *problem, const operand_row *operand) {

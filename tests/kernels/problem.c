@@ -42,6 +42,11 @@ static problem_operator family_of_kernel(const mc_kernel *kernel) {
     return strcmp(mc_kernel_contract(kernel)->family, "sddmm") == 0 ? OPERATOR_SDDMM : OPERATOR_SPMM;
 }
 
+static bool is_by_columns(const mc_kernel *kernel, const char *field) {
+    const char *major = mc_kernel_field_text(kernel, field);
+    return major != NULL && strcmp(major, "column") == 0;
+}
+
 mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *diag) {
     *kind = (problem_kind){.vec = (int)mc_kernel_field(kernel, "vec"), .op = family_of_kernel(kernel)};
     mc_status status = mc_type_of(kernel, "lhs", &kind->lhs, diag);
@@ -54,10 +59,10 @@ mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *
         kind->residual = (mc_residual)type;
     }
     if (status == MC_OK) status = mc_type_of(kernel, "out", &kind->out, diag);
-    const char *major = mc_kernel_field_text(kernel, "c_major");
+    kind->b_columns = is_by_columns(kernel, "b_major");
     const char *format = mc_kernel_contract(kernel)->format;
     kind->panels = strcmp(format, "panels") == 0 || strcmp(format, "hrpb") == 0;
-    kind->c_columns = major != NULL && strcmp(major, "column") == 0;
+    kind->c_columns = is_by_columns(kernel, "c_major");
     kind->most = status == MC_OK ? mc_pack_most(kernel, kind->lhs) : 0;
     return status;
 }
@@ -74,7 +79,7 @@ int problem_lda(const problem_case *spec, const problem_kind *kind) {
 }
 
 int problem_ldb(const problem_case *spec, const problem_kind *kind) {
-    bool columns = kind->op == OPERATOR_SDDMM && kind->layout == MC_LAYOUT_COLUMNS;
+    bool columns = kind->b_columns || (kind->op == OPERATOR_SDDMM && kind->layout == MC_LAYOUT_COLUMNS);
     return leading(kind->rhs, columns ? spec->k : spec->n, spec->ldb_gap);
 }
 
@@ -115,6 +120,7 @@ void problem_free(problem *p) {
     mc_dense_free(&p->sums);
     mc_dense_free(&p->bounds);
     mc_dense_free(&p->residual);
+    mc_dense_free(&p->stored_b);
     mc_dense_free(&p->stored_residual);
     free(p->scale);
     free(p->bias);

@@ -30,7 +30,8 @@ typedef struct problem_kind {
     mc_layout layout;     /* of SDDMM's B */
     mc_residual residual; /* of SpMM */
     mc_type out;          /* of its C, where that has 4 bits */
-    bool c_columns;       /* of SpMM: C and the residual are column-major */
+    bool b_columns;       /* of SpMM: B is column-major */
+    bool c_columns;       /* C and the residual are */
     bool panels;          /* of SpMM: an infinity of B meets zeros of the panel's other rows, too */
 } problem_kind;
 
@@ -41,9 +42,9 @@ typedef struct problem {
     problem_kind kind;
     mc_vsparse a; /* SpMM's A, or the mask */
     mc_dense dense_a /* SDDMM's */, b, sums, residual;
-    mc_dense stored_residual;      /* column-major, where the kernel wants it so */
-    mc_dense bounds;               /* of floats: how far a kernel's sums may be from these */
-    float *scale, *bias, *b_scale; /* as many as the larger of m and n */
+    mc_dense stored_b, stored_residual; /* column-major, where the kernel wants it so */
+    mc_dense bounds;                    /* of floats: how far a kernel's sums may be from these */
+    float *scale, *bias, *b_scale;      /* as many as the larger of m and n */
     float c_scale, zero, beta;
     int64_t ldc;
 } problem;

@@ -25,7 +25,8 @@ static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
     const problem_kind *kind = &p->kind;
     mc_status status = mc_vsparse_dilate(mask, kind->vec, kind->lhs, &p->a, diag);
     if (status == MC_OK)
-        status = mc_dense_create(kind->rhs, spec->k, spec->n, problem_ldb(spec, kind), &p->b, diag);
+        status = mc_dense_create(kind->rhs, spec->k, spec->n,
+                                 kind->b_columns ? spec->n : problem_ldb(spec, kind), &p->b, diag);
     if (status == MC_OK && kind->residual != MC_RESIDUAL_NONE)
         status = mc_dense_create((mc_type)kind->residual, p->a.rows, spec->n,
                                  kind->c_columns ? spec->n : problem_ldr(spec, kind), &p->residual, diag);
@@ -39,6 +40,8 @@ static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
     if (kind->most) mc_vsparse_clamp(&p->a, kind->most);
     mc_dense_fill(&p->b, finite ? MC_VALUES_FULL : spec->values, 2);
     if (spec->infinities) add_infinities(&p->b, spec->infinities);
+    if (kind->b_columns) status = mc_dense_transpose(&p->b, problem_ldb(spec, kind), &p->stored_b, diag);
+    if (status != MC_OK) return status;
     return problem_spmm_sum(p, diag);
 }
 
@@ -83,7 +86,7 @@ static mc_status run(const problem *p, mc_device *device, const mc_kernel *kerne
                                 .beta = output.beta ? &p->beta : NULL,
                                 .residual = residual};
     mc_spmm spmm = {&p->a,
-                    &p->b,
+                    p->kind.b_columns ? &p->stored_b : &p->b,
                     p->ldc,
                     p->spec->b_offset,
                     p->spec->c_offset,

@@ -60,6 +60,7 @@ enum {
 #include "ops/spmm/csr/segmented_fields.def"
 #include "ops/spmm/csr/columns_fields.def"
 #include "ops/spmm/ring/parts_fields.def"
+#include "ops/spmm/expand/fields.def"
 #undef FIELD
 };
 

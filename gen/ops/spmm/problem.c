@@ -38,8 +38,10 @@ static void check_c_rows(const spmm_plan *plan, int field, int64_t ld, mc_compla
 static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
     if (plan->m != MC_OPEN && !plan->panels && plan->m % plan->vec)
         complain(complaints, F_M, "%lld is not a multiple of vec = %d", (long long)plan->m, plan->vec);
-    if (plan->n != MC_OPEN && plan->ldb != MC_OPEN && plan->ldb < plan->n)
-        complain(complaints, F_LDB, "%lld is less than n = %lld", (long long)plan->ldb, (long long)plan->n);
+    const int64_t line = plan->b_columns ? plan->k : plan->n;
+    if (line != MC_OPEN && plan->ldb != MC_OPEN && plan->ldb < line)
+        complain(complaints, F_LDB, "%lld is less than %s = %lld", (long long)plan->ldb,
+                 plan->b_columns ? "k" : "n", (long long)line);
     check_c_rows(plan, F_LDC, plan->ldc, complaints);
     check_c_rows(plan, F_LDR, plan->ldr, complaints);
     if (out_least_store(plan->output.element) > 1 && plan->ldc != MC_OPEN && plan->ldc % 2)
@@ -99,6 +101,7 @@ static spmm_plan plan_of(const int64_t *point) {
         .ldr = point[F_LDR],
         .output = output_of(point),
         .align = (int)point[F_ALIGN],
+        .b_columns = point[F_B_MAJOR] != 0,
         .c_columns = point[F_C_MAJOR] != 0,
         .batch = point[F_BATCH] != 0,
         .overlap = (family_overlap)point[F_OVERLAP],

@@ -19,7 +19,8 @@ typedef struct spmm_plan {
     int64_t m, n, k, ldb, ldc, ldr;
     out_kind output;
     int align;      /* bytes that B's address is promised to be a multiple of */
-    bool c_columns; /* C and the residual are column-major */
+    bool b_columns; /* B is column-major */
+    bool c_columns; /* C and the residual are */
     bool batch;     /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
     family_overlap overlap;
     int tile_n;            /* columns of C that a thread block computes */

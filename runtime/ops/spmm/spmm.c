@@ -111,12 +111,34 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
     return status == MC_OK ? check_majors(problem, diag) : status;
 }
 
+/* Sets *ROWS to the input AT as rows: to TURNED, which the caller frees, where it lies in columns. */
+static mc_status input_rows(const host_operands *o, int at, mc_dense *turned, const mc_dense **rows,
+                            mc_diag *diag) {
+    *turned = (mc_dense){0};
+    *rows = o->inputs[at];
+    if (*rows == NULL || (*rows)->data == NULL || !operand_is_turned(o->problem, &operands[at])) return MC_OK;
+    const mc_dense *given = *rows;
+    *rows = turned;
+    return mc_dense_transpose(given, given->rows, turned, diag);
+}
+
+typedef mc_status reference(const mc_vsparse *a, const mc_dense *b, mc_dense *result, mc_diag *diag);
+
+static mc_status of_rows(const host_operands *o, reference *compute, mc_dense *result, mc_diag *diag) {
+    const mc_dense *b;
+    mc_dense turned;
+    mc_status status = input_rows(o, B, &turned, &b, diag);
+    if (status == MC_OK) status = compute(o->matrix, b, result, diag);
+    mc_dense_free(&turned);
+    return status;
+}
+
 static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
-    return mc_reference_spmm(o->matrix, o->inputs[B], result, diag);
+    return of_rows(o, mc_reference_spmm, result, diag);
 }
 
 static mc_status bounds(const host_operands *o, mc_dense *result, mc_diag *diag) {
-    return mc_reference_spmm_bounds(o->matrix, o->inputs[B], result, diag);
+    return of_rows(o, mc_reference_spmm_bounds, result, diag);
 }
 
 /* ADDED: the residual, row-major. */
@@ -132,16 +154,6 @@ static mc_factors factors_of(const host_operands *o, const mc_dense *added) {
 
 static bool is_turned(const host_operands *o) { return operand_is_turned(o->problem, &operands[C]); }
 
-/* Sets *ADDED to the residual as rows: to TURNED, which the caller frees, where it lies in columns. */
-static mc_status added_rows(const host_operands *o, mc_dense *turned, const mc_dense **added, mc_diag *diag) {
-    *turned = (mc_dense){0};
-    *added = o->inputs[RESIDUAL];
-    if (*added == NULL || (*added)->data == NULL || !is_turned(o)) return MC_OK;
-    const mc_dense *given = *added;
-    *added = turned;
-    return mc_dense_transpose(given, given->rows, turned, diag);
-}
-
 /* C, which is row-major, becomes what is stored. */
 static mc_status turn(const host_operands *o, mc_dense *c, mc_diag *diag) {
     mc_dense turned;
@@ -156,7 +168,7 @@ static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense 
     const mc_output output = operator_output(o->problem);
     const mc_dense *added;
     mc_dense turned;
-    mc_status status = added_rows(o, &turned, &added, diag);
+    mc_status status = input_rows(o, RESIDUAL, &turned, &added, diag);
     const mc_factors factors = factors_of(o, added);
     if (status == MC_OK) status = mc_reference_output(&output, &factors, exact, c, diag);
     mc_dense_free(&turned);
@@ -168,7 +180,7 @@ static mc_status range(const host_operands *o, const sum_range *within, referenc
     const mc_output output = operator_output(o->problem);
     const mc_dense *added;
     mc_dense turned;
-    mc_status status = added_rows(o, &turned, &added, diag);
+    mc_status status = input_rows(o, RESIDUAL, &turned, &added, diag);
     const mc_factors factors = factors_of(o, added);
     if (status == MC_OK) status = mc_reference_range(&output, &factors, within, want, diag);
     mc_dense_free(&turned);
