@@ -45,7 +45,8 @@ mc_status drawn_prepare(work *w, const work_plan *plan, mc_diag *diag) {
         work_problem *p = &w->problems[i];
         const problem_shape *s = &p->shape;
         if (op->mask == MASK_SHAPE) p->a = shape_of(list->lhs, s->m, s->k);
-        p->b = op->k_contiguous ? shape_of(list->rhs, drawn_ld(s->n), s->k) : shape_of(list->rhs, s->k, s->n);
+        p->b = op->k_contiguous || list->by_columns ? shape_of(list->rhs, drawn_ld(s->n), s->k)
+                                                    : shape_of(list->rhs, s->k, s->n);
     }
     return MC_OK;
 }
@@ -100,11 +101,26 @@ static mc_status upload_matrix(const race *r, mc_diag *diag) {
     return status;
 }
 
+/* Where C has columns: C^T = B^T A^T, in rows. */
+static dense_product turned_product_of(const race *r, uint64_t sums) {
+    const problem_shape *s = &r->problem->shape;
+    return (dense_product){.a = slab_address(&operands_of(r)->slab, operands_of(r)->b, 0),
+                           .b = r->track->drawn_matrix,
+                           .c = sums,
+                           .m = s->n,
+                           .n = s->m,
+                           .k = s->k,
+                           .lda = r->problem->b.ld,
+                           .b_k = 1,
+                           .b_n = s->k};
+}
+
 static dense_product product_of(const race *r, uint64_t sums) {
     const problem_shape *s = &r->problem->shape;
     const our_operands *o = operands_of(r);
     const mc_dense *b = &r->problem->b;
     bool columns = r->operation->k_contiguous, own = r->operation->mask == MASK_SHAPE;
+    if (r->track->variants.by_columns) return turned_product_of(r, sums);
     return (dense_product){.a = own ? slab_address(&o->slab, o->a, 0) : r->track->drawn_matrix,
                            .b = slab_address(&o->slab, o->b, 0),
                            .c = sums,
@@ -139,6 +155,15 @@ static mc_status read_row(const race *r, const dense_product *p, int64_t row, mc
     return status;
 }
 
+/* Column COL of B. */
+static mc_status read_column(const race *r, const dense_product *p, int64_t col, mc_dense *line,
+                             mc_diag *diag) {
+    const size_t bytes = mc_type_bytes(line->type);
+    if (r->track->variants.by_columns)
+        return read_line(r, p->a + (size_t)(col * p->lda) * bytes, 1, line, diag);
+    return read_line(r, p->b + (size_t)(col * p->b_n) * bytes, p->b_k, line, diag);
+}
+
 static mc_status check_sum(const race *r, const dense_product *p, int64_t row, int64_t col, const mc_dense *x,
                            const mc_dense *y, mc_diag *diag) {
     double sum = 0, size = 0;
@@ -148,8 +173,9 @@ static mc_status check_sum(const race *r, const dense_product *p, int64_t row, i
         sum += term;
         size += fabs(term);
     }
-    mc_status status = mc_device_read(r->track->gpu.device, p->c + (size_t)(row * p->n + col) * sizeof bits,
-                                      &bits, sizeof bits, diag);
+    const int64_t at = r->track->variants.by_columns ? col * p->n + row : row * p->n + col;
+    mc_status status =
+        mc_device_read(r->track->gpu.device, p->c + (size_t)at * sizeof bits, &bits, sizeof bits, diag);
     bool integer = is_integer(x->type);
     double got = integer ? (int32_t)bits : (double)real_from_bits(MC_F32, bits);
     double off = integer ? 0 : (double)p->k * 0x1p-23 * size;
@@ -160,10 +186,11 @@ static mc_status check_sum(const race *r, const dense_product *p, int64_t row, i
 
 /* Of one column, in rows from the first to the last. */
 static mc_status check_rows(const race *r, const dense_product *p, mc_dense *x, mc_dense *y, mc_diag *diag) {
-    int64_t col = 5 * (p->n - 1) / 8;
-    mc_status status = read_line(r, p->b + (size_t)(col * p->b_n) * mc_type_bytes(y->type), p->b_k, y, diag);
+    const problem_shape *s = &r->problem->shape;
+    int64_t col = 5 * (s->n - 1) / 8;
+    mc_status status = read_column(r, p, col, y, diag);
     for (int64_t i = 0; i < CHECKED_ROWS && status == MC_OK; i++) {
-        int64_t row = i * (p->m - 1) / (CHECKED_ROWS - 1);
+        int64_t row = i * (s->m - 1) / (CHECKED_ROWS - 1);
         status = read_row(r, p, row, x, diag);
         if (status == MC_OK) status = check_sum(r, p, row, col, x, y, diag);
     }
@@ -187,8 +214,10 @@ mc_status drawn_sums(race *r, our_sums *sums, mc_diag *diag) {
     race_track *t = r->track;
     mc_status status = upload_matrix(r, diag);
     const dense_product product = product_of(r, sums->address);
-    if (status == MC_OK)
-        status = helpers_reference(&t->helpers, t->variants.lhs, t->variants.rhs, &product, diag);
+    const variant_list *list = &t->variants;
+    const mc_type first = list->by_columns ? list->rhs : list->lhs,
+                  second = list->by_columns ? list->lhs : list->rhs;
+    if (status == MC_OK) status = helpers_reference(&t->helpers, first, second, &product, diag);
     return status == MC_OK ? check_sums(r, &product, diag) : status;
 }
 
@@ -200,17 +229,28 @@ static bool is_known(const race *r, const mc_output *o) {
     return plain && (real || (o->type == MC_S8 && is_integer(r->track->variants.lhs)));
 }
 
-mc_status drawn_output(race *r, const our_sums *sums, const want_kind *kind, const output_rule *rule,
+/* Where C has columns: those are the rows of what is made. */
+static output_rule turned(const output_rule *rule) {
+    output_rule other = *rule;
+    other.scale_row = rule->scale_col, other.scale_col = rule->scale_row;
+    other.bias_row = rule->bias_col, other.bias_col = rule->bias_row;
+    return other;
+}
+
+mc_status drawn_output(race *r, const our_sums *sums, const want_kind *kind, const output_rule *given,
                        uint64_t out, mc_diag *diag) {
     const problem_shape *s = &r->problem->shape;
+    const bool columns = r->track->variants.by_columns;
+    const output_rule other = turned(given), *rule = columns ? &other : given;
+    const int64_t rows = columns ? s->n : s->m, cols = columns ? s->m : s->n;
     helpers *h = &r->track->helpers;
     if (!is_known(r, &kind->output))
         return mc_fail(diag, MC_CANNOT,
                        "of operands drawn on the GPU mcbench knows f16, bf16, f32 and, of integers, s8, with "
                        "scale, bias and relu");
     if (is_integer(r->track->variants.lhs))
-        return helpers_output(h, kind->output.type, sums->address, out, s->m, s->n, rule, diag);
-    return helpers_output_reals(h, sums->address, out, s->m, s->n, rule, diag);
+        return helpers_output(h, kind->output.type, sums->address, out, rows, cols, rule, diag);
+    return helpers_output_reals(h, sums->address, out, rows, cols, rule, diag);
 }
 
 static double largest(const race *r, int block, mc_per per) {
@@ -240,11 +280,11 @@ static tolerance allowed(const race *r, const mc_output *output) {
 }
 
 void drawn_check(const race *r, const mc_output *output, int64_t columns, contender *c) {
-    int64_t n = r->problem->shape.n;
+    int64_t n = r->problem->shape.n, line = r->track->variants.by_columns ? r->problem->shape.m : n;
     size_t length = strlen(c->detail);
     c->check.allowed = allowed(r, output);
-    c->check.cols = (uint64_t)n;
-    c->check.ld = (uint64_t)drawn_ld(n);
+    c->check.cols = (uint64_t)line;
+    c->check.ld = (uint64_t)drawn_ld(line);
     if (columns == n) return;
     snprintf(c->detail + length, sizeof c->detail - length, ", N padded to %lld", (long long)columns);
 }

@@ -20,7 +20,8 @@ static size_t result_bytes(const race *r, size_t group) {
         const variant *v = &list->items[i];
         bool counts = race_takes(r, i) && v->packing == group;
         int64_t elements = counts ? race_elements(r, v->order) : 0;
-        if (counts && r->track->rules.drawn) elements = r->problem->shape.m * drawn_ld(r->problem->shape.n);
+        if (counts && r->track->rules.drawn)
+            elements = drawn_ld(r->problem->shape.m) * drawn_ld(r->problem->shape.n);
         if (elements > most) most = elements;
     }
     return (size_t)most * sizeof(int32_t);
@@ -156,7 +157,7 @@ static int64_t out_ld(const race *r, const variant *v) {
     const operand_row *out = operator_out(operator_of(r->operation->op));
     const problem_shape *s = &r->problem->shape;
     plan_problem problem;
-    if (r->track->rules.drawn) return drawn_ld(s->n);
+    if (r->track->rules.drawn) return drawn_ld(r->track->variants.by_columns ? s->m : s->n);
     if (out->kind != OPERAND_DENSE || plan_problem_read(v->kernel, &problem, NULL) != MC_OK) return s->n;
     problem.m = s->m, problem.n = s->n, problem.k = s->k;
     return operand_shape(&problem, out).cols;

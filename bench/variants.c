@@ -307,6 +307,11 @@ static mc_status none_left(const variant_list *list, mc_diag *diag) {
                    list->count > 0 && list->items[0].error != NULL ? list->items[0].error : "none chosen");
 }
 
+static bool is_by_columns(const mc_kernel *kernel, const char *field) {
+    const char *major = mc_kernel_field_text(kernel, field);
+    return major != NULL && strcmp(major, "column") == 0;
+}
+
 /* What all of a run's variants have in common: they share its matrices. */
 static mc_status read_common(const variant *v, variant_list *common, mc_diag *diag) {
     common->operation = operation_find(mc_kernel_contract(v->kernel)->family);
@@ -316,6 +321,9 @@ static mc_status read_common(const variant *v, variant_list *common, mc_diag *di
     mc_status status = mc_type_of(v->kernel, "lhs", &common->lhs, diag);
     bool one_side = mc_kernel_field_text(v->kernel, "rhs") == NULL; /* the operator takes one matrix */
     if (status == MC_OK && !one_side) status = mc_type_of(v->kernel, "rhs", &common->rhs, diag);
+    common->by_columns = is_by_columns(v->kernel, "b_major");
+    if (status == MC_OK && is_by_columns(v->kernel, "c_major") != common->by_columns)
+        return mc_fail(diag, MC_CANNOT, "mcbench has both B and C by columns, or by rows");
     const char *scales = mc_kernel_field_text(v->kernel, "scales");
     common->computed = scales != NULL && strcmp(scales, "computed") == 0;
     if (status != MC_OK || mc_kernel_field_text(v->kernel, "layout") == NULL) return status;
@@ -330,6 +338,7 @@ static const char *difference(const variant_list *list, const variant_list *othe
         return "other types than the first variant's: one pair of types a run";
     if (other->layout != list->layout)
         return "another layout than the first variant's: one layout of B a run";
+    if (other->by_columns != list->by_columns) return "B and C by columns and by rows: one of both a run";
     if (other->computed != list->computed) return "scales computed and given: one of both a run";
     return NULL;
 }
@@ -345,7 +354,7 @@ static mc_status settle_operands(variant_list *list, mc_diag *diag) {
         if (list->operation == NULL) {
             list->operation = common.operation, list->vec = common.vec;
             list->lhs = common.lhs, list->rhs = common.rhs, list->layout = common.layout;
-            list->computed = common.computed;
+            list->computed = common.computed, list->by_columns = common.by_columns;
         }
         const char *different = difference(list, &common);
         if (different != NULL) set_error(v, different);

@@ -50,7 +50,8 @@ typedef struct variant_list {
     int vec;
     mc_type lhs, rhs;
     mc_layout layout;
-    bool computed; /* kernels compute their scales */
+    bool by_columns; /* an SpMM's B and C are, in all kernels */
+    bool computed;   /* kernels compute their scales */
 } variant_list;
 
 /* Reads the specs for a GPU of CAPABILITY (mc_spec_read_for) and chooses variants: WHICH is "all", "default",

@@ -187,6 +187,9 @@ static int64_t slots(const mc_packed *packed, const mc_vsparse *a) {
 }
 
 static mc_status prepare(work *w, const work_plan *plan, mc_diag *diag) {
+    if (plan->variants->by_columns)
+        return mc_fail(diag, MC_CANNOT,
+                       "mcbench has B and C by columns of operands drawn on the GPU alone: --shapes");
     mc_status status = multiply(w, plan, diag);
     if (status == MC_OK && plan->sparse_peers) status = convert_a(w, diag);
     if (status == MC_OK && plan->sparse_peers) status = make_uniform(w, plan->seed + 2, diag);
