@@ -9,6 +9,10 @@ logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
 spmm_list() { # SPEC
+    if grep -q '^staging *= *"expand"' "$1"; then # of which there are no proofs
+        echo "sweep_test $1 judged open 7"
+        return 0
+    fi
     echo "sweep_test $1 judged open"
     echo "sweep_test $1 variants"
     if grep -q '^rhs *= *"s4"' "$1"; then echo "sweep_test $1 variants mma=int8"; fi # where 4-bit mma are the default

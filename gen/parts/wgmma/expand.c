@@ -52,7 +52,6 @@ typedef struct expander {
     mc_reg first_octet, last_octet;   /* of the warp in a tile; of B */
     mc_reg octet_place;               /* where the lane's words of its first octet begin in a stage */
     mc_reg table;                     /* what each nibble becomes */
-    mc_reg some;                      /* 15; 0 where the thread block's part lies behind k's end */
     mc_reg left, more;                /* stages that are left; whether there are any */
     mc_reg mask_at[EXPAND_ITEMS], pair[EXPAND_SETS][EXPAND_ITEMS][2];
     mc_reg half[EXPAND_ITEMS]; /* vectors of more than 8 rows: where the octet's bytes of a vector begin */
@@ -135,7 +134,7 @@ static void declare_scratch(expander *e) {
     e->step.has = pred(b, "has"), e->step.odd = b32(b, "odd_choice"), e->step.word = b32(b, "word");
     b32_array(b, "two", 4, e->step.two);
     b32_array(b, "line", OCTET, e->line);
-    e->some = b32(b, "some"), e->left = b32(b, "stages_left"), e->more = pred(b, "more");
+    e->left = b32(b, "stages_left"), e->more = pred(b, "more");
 }
 
 static void begin_lane(expander *e) {
@@ -201,17 +200,13 @@ static void begin_tile(const expander *e) {
         EMIT(b, mad_wide, e->mask_at[i], e->step.number, I(STAGE_PAIRS), e->lane_masks);
     }
     EMIT(b, mov_b32, e->left, g->k_stages);
-    EMIT(b, mov_b32, e->some, I((1 << LANE_K) - 1));
-    if (!g->k_first.id) return;
-    note(b, "a part behind k's end has nothing");
-    EMIT(b, setp_ge, e->more, g->k_first, g->k_all);
-    EMIT_IF(b, e->more, mov_b32, e->some, I(0));
 }
 
 /* -- Loads -------------------------------------------------------------------------------------------- */
 
 /* Loads the bits of the next stage into SET. Behind the last stage of a row block they are another one's, or
-   lie in the array's end, and nobody stores what follows. */
+   lie in the array's end. Nobody stores what follows from them. In a part that lies behind k's end it is
+   stored, and multiplied by zeros, which tensor copies bring there. */
 static void load_bits(const expander *e, int set) {
     mc_builder *b = e->b;
     for (int i = 0; i < e->items; i++) {
@@ -228,7 +223,7 @@ static void load_octet(const expander *e, int set, int item) {
     const mc_reg(*vector)[2] = e->vector[set][item];
     int vec = e->g->plan->expand_vec;
     EMIT(b, shr_u32, e->step.number, pair[1], e->shift);
-    EMIT(b, and_b32, e->step.number, e->step.number, e->some);
+    EMIT(b, and_b32, e->step.number, e->step.number, I(NIBBLES - 1));
     EMIT(b, mad_s32, e->step.number, e->step.number, I(WORD), e->table);
     EMIT(b, lds_b32, choice, AT(e->step.number, 0));
     EMIT(b, and_b32, e->step.rank, pair[1], e->below);
