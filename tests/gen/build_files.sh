@@ -19,11 +19,11 @@ check "a copy elsewhere, with new times, has the same id" [ "$(id "$work/elsewhe
 # Whatever its folder, and whatever it is called: all that PTX is made of.
 (cd "$work/gen" && find . -type f ! -name CMakeLists.txt ! -name '*.map') >"$work/files"
 check "there are sources to change" [ "$(wc -l <"$work/files")" -gt 60 ]
-while read -r file; do
-    printf ' ' >>"$work/elsewhere/$file"
-    check "the id follows a byte of $file" [ "$(id "$work/elsewhere")" != "$first" ]
-    cp "$work/gen/$file" "$work/elsewhere/$file"
-done <"$work/files"
+cmake -D FOLDER="$work/elsewhere" -D LIST="$work/files" -D OUTPUT="$work/ids" -P "$root/tests/gen/each_byte.cmake"
+check "each file has an id" [ "$(awk '$2 ~ /^[0-9a-f]+$/ && length($2) == 16' "$work/ids" | wc -l)" = "$(wc -l <"$work/files")" ]
+while read -r file same; do
+    check "the id follows a byte of $file" [ "#define GENERATOR_ID \"$same\"" != "$first" ]
+done <"$work/ids"
 check "the id is the first again" [ "$(id "$work/elsewhere")" = "$first" ]
 mkdir -p "$work/elsewhere/a/b"
 echo >"$work/elsewhere/a/b/new.c"
