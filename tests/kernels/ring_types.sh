@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # The ring kernel, staging tma and async, with every type on the left, several on the right, and every V: exact on the simulator.
 # Variants, columns and orders of the warps take turns.
-#   ring_types.sh MCGEN MCRUN EVERY [SPEC UNIT TYPES]...   a spec, the bytes that rows of B are a multiple of, types on the right;
-#                                                          every EVERYth run is made
+#   ring_types.sh MCGEN MCRUN [SPEC UNIT TYPES]...   a spec, the bytes that rows of B are a multiple of, types on the right
+# All runs are made, or a part where MCGEN_TESTS_PART asks for one (tests/check.h): SEED/N. The parts together are all.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
 mcrun=$2
-every=$3
-shift 3
+shift 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 orders=(sim sim:reversed:landing=first sim:seed=1 sim:landing=first)
 columns=(128 130 47 256 65)
+part=${MCGEN_TESTS_PART:-0/1}
+every=${part#*/}
+first=$(($(printf '%s' "${part%/*}" | cksum | cut -d' ' -f1) % every))
 runs=0
 turn=0
 failed=0
@@ -36,13 +38,14 @@ while [ $# -ge 3 ]; do
                 *:*:?4:[24]) types+=(--set "digits=${lhs#*:}") ;;
                 *:*:*:?) continue ;;
                 esac
+                number=$turn
                 turn=$((turn + 1))
-                [ $((turn % every)) = 0 ] || continue
+                [ $((number % every)) = $first ] || continue
                 count=$("$mcgen" --list-variants "${types[@]}" "$spec" | wc -l)
-                n=${columns[runs % 5]}
-                "$mcrun" spmm "$spec" "$work/$v.smtx" "${types[@]}" --vec "$v" --variant $((runs * 7 % count)) --n "$n" \
-                    --ldb $(((n + columns_unit - 1) / columns_unit * columns_unit)) --device "${orders[runs % 4]}" >"$work/log" 2>&1 || {
-                    echo "failed: $spec ${types[*]} --variant $((runs * 7 % count)) --n $n: $(tail -1 "$work/log")"
+                n=${columns[number % 5]}
+                "$mcrun" spmm "$spec" "$work/$v.smtx" "${types[@]}" --vec "$v" --variant $((number * 7 % count)) --n "$n" \
+                    --ldb $(((n + columns_unit - 1) / columns_unit * columns_unit)) --device "${orders[number % 4]}" >"$work/log" 2>&1 || {
+                    echo "failed: $spec ${types[*]} --variant $((number * 7 % count)) --n $n: $(tail -1 "$work/log")"
                     failed=$((failed + 1))
                 }
                 runs=$((runs + 1))

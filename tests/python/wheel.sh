@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The wheel: built twice, in two folders, to the same bytes; then installed into an empty environment, where its tests run without
 # compilers and without anything of the build. Run by .ci/run, and by hand; wants pip's packages.
-#   wheel.sh [TORCH]     what pip installs beside, torch==2.11.0 if it is left out; "": no PyTorch
+#   wheel.sh [TORCH]     what pip installs beside, torch==2.11.0 if it is left out; "": no PyTorch; a folder: an environment of the same Python
+#                        that has pytest, NumPy and PyTorch, whose packages are found behind the wheel's, so that nothing is installed twice
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -23,7 +24,13 @@ echo "$(basename "$wheel"): $(stat -c %s "$wheel") bytes, the same from another 
 clean=(env -i HOME="$work" PATH="$work/venv/bin:/nowhere" PYTHONDONTWRITEBYTECODE=1)
 (cd "$work" && "${clean[@]}" python -c 'import mcgen; print("imported with nothing beside:", ", ".join(mcgen.OPERATORS))')
 (cd "$work" && "${clean[@]}" mcgen spmm_l8r8 >/dev/null && "${clean[@]}" mcrun --version)
-"$work/venv/bin/pip" install -q pytest numpy ${torch:+"$torch"}
+if [ -d "$torch" ]; then
+    purelib='import sysconfig; print(sysconfig.get_path("purelib"))'
+    "$torch/bin/python" -c "$purelib" >"$("$work/venv/bin/python" -c "$purelib")/beside.pth"
+    (cd "$work" && "${clean[@]}" python -c 'import mcgen, pytest, numpy, torch, sys; assert mcgen.__file__.startswith(sys.prefix)')
+else
+    "$work/venv/bin/pip" install -q pytest numpy ${torch:+"$torch"}
+fi
 mkdir -p "$work/tree/tests" "$work/tree/examples"
 cp -r "$here" "$work/tree/tests/"
 cp -r "$root/examples/python" "$work/tree/examples/"
