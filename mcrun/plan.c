@@ -26,7 +26,7 @@ static const cmd_option plan_table[] = {
     {"ptx", 0, OPTION_TEXT, offsetof(plan_options, ptx_file), "FILE", 0, 0,
      "write the kernel's PTX here, without those of transposes; the problem has to be one"},
     {"b-major", 0, OPTION_CHOICE, offsetof(plan_options, b_major), "row|column", 0, 0,
-     "SpMM: how B lies; column: token by token, which a kernel transposes first (row)"},
+     "SpMM: how B lies; column: token by token, which a kernel may transpose first (row)"},
     {"a-major", 0, OPTION_CHOICE, offsetof(plan_options, a_major), "row|column", 0, 0,
      "gemm: how A lies; column: which a kernel transposes first (row)"},
     {"b-layout", 0, OPTION_CHOICE, offsetof(plan_options, b_layout), "columns|rows", 0, 0,

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mcrt_internal.h"
-#include "problem/transpose.h"
 #include "choose/candidates.h"
 #include "costs.h"
 #include "tune.h"
@@ -121,12 +120,11 @@ mc_status tune_report_json(const tune_outcome *o, mc_diag *diag) {
 
 /* -- Candidates */
 
-/* What kernels solve: passes ahead of them are not tuned. */
-static mc_status find_problem(const mc_plan_config *config, const mc_vsparse *matrix, plan_problem *problem,
-                              mc_diag *diag) {
-    problem_passes ahead;
+static mc_status find_problem(const mc_plan_config *config, const mc_vsparse *matrix,
+                              const candidate_target *target, plan_problem *problem, mc_diag *diag) {
     mc_status status = plan_problem_of(config, matrix, problem, diag);
-    return status == MC_OK ? plan_problem_transpose(problem, &ahead, diag) : status;
+    return status == MC_OK ? candidates_pose(problem, target, config->specs, config->spec_count, diag)
+                           : status;
 }
 
 char *tune_fields_of(const mc_plan_config *config, const mc_vsparse *matrix, int capability, uint64_t hash) {
@@ -134,7 +132,7 @@ char *tune_fields_of(const mc_plan_config *config, const mc_vsparse *matrix, int
     plan_problem problem;
     candidate_list list = {0};
     char *tuned = NULL;
-    if (find_problem(config, matrix, &problem, NULL) == MC_OK)
+    if (find_problem(config, matrix, &target, &problem, NULL) == MC_OK)
         (void)candidates_find(&problem, &target, config->specs, config->spec_count, &list, NULL);
     for (size_t i = 0; i < list.count && tuned == NULL; i++)
         if (list.items[i].hash == hash) tuned = strdup(list.items[i].tuned);
@@ -166,7 +164,7 @@ mc_status tune_report_candidates(const tune_options *options, const tune_outcome
     target.cold = options->cold;
     plan_problem problem;
     candidate_list list = {0};
-    mc_status status = find_problem(config, matrix, &problem, diag);
+    mc_status status = find_problem(config, matrix, &target, &problem, diag);
     if (status == MC_OK)
         status = candidates_find(&problem, &target, config->specs, config->spec_count, &list, diag);
     for (size_t i = 0; i < list.count && (int64_t)i < options->candidates && status == MC_OK; i++)

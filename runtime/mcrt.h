@@ -513,8 +513,9 @@ typedef struct mc_plan_config {
     mc_residual residual;
     int64_t ldr, r_stride;
     mc_major c_major; /* SpMM: how C and the residual lie; ldc and ldr are at least m where it is COLUMN */
-    /* SpMM: how B lies; ldb is at least k where it is COLUMN. Kernels read rows: each execution then launches
-       two, of which the first writes B's rows into the workspace, and the second multiplies these */
+    /* SpMM: how B lies; ldb is at least k where it is COLUMN. A plan of such a B takes a kernel that reads
+       columns, or one that reads rows: then each execution launches two kernels, of which the first writes
+       B's rows into the workspace, and the second multiplies these. It takes what should be faster */
     mc_major b_major;
     /* softmax: none, or by row: the operand "lse" of mc_args.list, f32, m for each product of a batch,
        receives the logarithms of the rows' sums of exponentials, -infinity of a row without vectors. Where
@@ -523,10 +524,10 @@ typedef struct mc_plan_config {
     mc_exp exp; /* softmax */
     mc_rule rule;
     bool master; /* both optimise; master: the step is done on a copy of C in f32 */
-    /* gemm: how A lies; lda is at least m where it is COLUMN. As with b_major each execution then launches
-       a kernel first that writes A's rows into the workspace; with b_layout ROWS that may be two. Of 4 bits a
-       row of an odd count of elements ends with a byte of which the low half alone counts; lda and ldb are
-       even, whichever way operands lie */
+    /* gemm: how A lies; lda is at least m where it is COLUMN. Each execution then launches a kernel
+       first that writes A's rows into the workspace; with b_layout ROWS that may be two. Of 4 bits a
+       row of an odd count of elements ends with a byte of which the low half alone counts; lda and ldb
+       are even, whichever way operands lie */
     mc_major a_major;
     mc_sum_mode sums;      /* gemm, gemm24 */
     mc_dense_policy dense; /* SpMM, gemm24; mc_tune measures the sparse kernels alone, whatever it is */
@@ -607,15 +608,16 @@ typedef struct mc_pass_info {
    live as long as the plan. MC_USAGE, and no message, where there are fewer. */
 MC_API mc_status mc_plan_get_pass(const mc_plan *plan, size_t index, mc_pass_info *info, mc_diag *diag);
 
-/* Bytes on the device that mc_execute wants as WORKSPACE, at a multiple of 16. It is the caller's: executions
-   that may overlap in time, of one plan on two streams too, want one each, and those of one stream may share
-   one, also those of several plans. What it holds between executions is of no use. 0: none is wanted. With
-   b_major COLUMN: B's rows, k times n elements of each product that has a B of its own, n rounded up to 16
-   bytes; with a_major COLUMN A's, m times k elements, k rounded up; of a gemm with a B of 8 or 4 bits by rows
-   its columns, n times k elements, k rounded up. Of a gemm24 whose matrix has spans: n times what k becomes,
-   and beside it the columns of a B by rows. The plan's passes say how much of it each one takes. A kernel may
-   want some for itself, which lies behind that: one of a gemm that deals tiles out along k, for their sums,
-   and one of an SpMM with panels whose matrix has very long rows, for theirs. */
+/* Bytes on the device that mc_execute wants as WORKSPACE, at a multiple of 16. It is the caller's:
+   executions that may overlap in time, of one plan on two streams too, want one each, and those of one
+   stream may share one, also those of several plans. What it holds between executions is of no use. 0:
+   none is wanted. With b_major COLUMN, where the plan has a pass of B (mc_plan_get_pass): B's rows, k
+   times n elements of each product that has a B of its own, n rounded up to 16 bytes; with a_major COLUMN
+   A's, m times k elements, k rounded up; of a gemm with a B of 8 or 4 bits by rows its columns, n times k
+   elements, k rounded up. Of a gemm24 whose matrix has spans: n times what k becomes, and beside it the
+   columns of a B by rows. The plan's passes say how much of it each one takes. A kernel may want some for
+   itself, which lies behind that: one of a gemm that deals tiles out along k, for their sums, and one of
+   an SpMM with panels whose matrix has very long rows, for theirs. */
 MC_API size_t mc_plan_workspace(const mc_plan *plan);
 
 /* One operand by its name: where it lies, or, of a factor per tensor, its value. */
@@ -638,10 +640,10 @@ typedef struct mc_args {
     size_t list_count;
 } mc_args;
 
-/* Puts one launch, or with b_major COLUMN two, on STREAM (a CUstream; NULL: the default one) and returns:
-   nothing is allocated, compiled, locked or read. On the simulator it has run when the call returns.
-   MC_CANNOT, before anything is launched, for an address or a workspace that is missing or not aligned as the
-   plan says. */
+/* Puts the launches of the plan's passes, if it has any, and of its kernel on STREAM (a CUstream; NULL:
+   the default one) and returns. With b_major COLUMN it may be two launches. Nothing is allocated,
+   compiled, locked or read. On the simulator it has run when the call returns. MC_CANNOT, before anything
+   is launched, for an address or a workspace that is missing or not aligned as the plan says. */
 MC_API mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address workspace, void *stream,
                             mc_diag *diag);
 

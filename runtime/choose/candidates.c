@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "choose/fits.h"
 #include "base/memory.h"
+#include "problem/transpose.h"
 
 candidate_target candidate_target_of(const mc_device *device) {
     return (candidate_target){mc_device_gpu(device), mc_device_get_info(device)->capability, false};
@@ -67,13 +68,29 @@ static bool keeps_arch(const search *s, const mc_kernel *own) {
     return usual != NULL && strcmp(arch, usual) != 0 && mc_arch_suits(arch, s->target->capability);
 }
 
-/* Reading it shows whether it is a spec at all, which one of another operator that is shipped is not read
-   for. */
+/* Whether SOURCE, which is shipped, sets a field for each operand that lies by columns and is read so. */
+static bool sets_majors(const search *s, const spec_source *source) {
+    const mc_operator *o = operator_of(s->problem->op);
+    for (size_t i = 0; i < o->operand_count; i++) {
+        const operand_row *operand = &o->operands[i];
+        const char *field = operand->major != NO_MEMBER ? problem_members[operand->major].field : NULL;
+        if (field != NULL && operand_wants_pass(s->problem, operand) && !spec_text_sets(source->text, field))
+            return false;
+    }
+    return true;
+}
+
+static bool may_be_of(const search *s, const spec_source *source) {
+    return spec_text_is_of(source->text, plan_op_text(s->problem->op)) && sets_majors(s, source);
+}
+
+/* Reading it shows whether it is a spec at all. Shipped ones, which are, are not read where their text shows
+   that they are of no use. */
 static mc_status look_at_spec(const search *s, const spec_source *source, likeness *like) {
     int *unlike = &like->unlike;
     mc_spec *spec;
     mc_kernel *own = NULL;
-    if (s->builtin && !spec_text_is_of(source->text, plan_op_text(s->problem->op))) {
+    if (s->builtin && !may_be_of(s, source)) {
         *unlike = OTHER_FAMILY;
         return MC_OK;
     }
@@ -307,4 +324,30 @@ void candidates_free(candidate_list *list) {
     free(list->items);
     free(list->names);
     *list = (candidate_list){0};
+}
+
+void candidates_tell_posed(const plan_problem *posed, const candidate_target *target,
+                           const char *const *specs, size_t count, mc_diag *diag) {
+    candidate_list list = {0};
+    if (count == 0 || !plan_problem_may_stay(posed)) return;
+    mc_fail(diag, MC_CANNOT, "with operands by columns, as they lie:");
+    (void)candidates_find(posed, target, specs, count, &list, diag);
+    candidates_free(&list);
+}
+
+mc_status candidates_pose(plan_problem *problem, const candidate_target *target, const char *const *specs,
+                          size_t count, mc_diag *diag) {
+    const plan_problem posed = *problem;
+    const bool compared = count > 0 && plan_problem_may_stay(problem);
+    candidate_list list = {0};
+    problem_passes ahead;
+    mc_status status = MC_CANNOT;
+    if (compared) status = candidates_find(problem, target, specs, count, &list, NULL);
+    candidates_free(&list);
+    if (status == MC_OK) return MC_OK;
+    status = plan_problem_transpose(problem, &ahead, diag);
+    if (status == MC_OK && compared) status = candidates_find(problem, target, specs, count, &list, diag);
+    candidates_free(&list);
+    if (status == MC_CANNOT) candidates_tell_posed(&posed, target, specs, count, diag);
+    return status;
 }

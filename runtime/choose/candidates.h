@@ -43,6 +43,16 @@ mc_status candidates_find(const plan_problem *problem, const candidate_target *t
 mc_status candidates_of(const plan_problem *problem, const candidate_target *target,
                         const spec_sources *sources, candidate_list *list, mc_diag *diag);
 void candidates_free(candidate_list *list);
+/* Makes PROBLEM the one that is tuned. Where a caller names SPECS, and these have kernels that read operands
+   as they lie, it stays as it is. Else it becomes what plan_problem_transpose makes of it: passes are not
+   tuned. Errors are plan_problem_transpose's and, where it could have stayed, those of candidates_find. */
+mc_status candidates_pose(plan_problem *problem, const candidate_target *target, const char *const *specs,
+                          size_t count, mc_diag *diag);
+/* Appends to DIAG why SPECS, which a caller names, have no kernel for POSED with operands as they lie.
+   Call it where there is none behind passes, either. It appends nothing where POSED wants its passes in
+   any case. */
+void candidates_tell_posed(const plan_problem *posed, const candidate_target *target,
+                           const char *const *specs, size_t count, mc_diag *diag);
 
 /* The kernel of FIELDS with CHANGES (base/fields.h) in them, an outline, which the caller
    destroys. NULL: there is none, or no memory. */

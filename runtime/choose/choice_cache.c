@@ -8,7 +8,7 @@
 #include "records/text.h"
 
 /* Another number where choose.c chooses in another way, or an entry has other members. */
-static const char schema[] = "2";
+static const char schema[] = "3";
 
 /* Texts are many and long: a hash of each stands for it. */
 static void add_specs(const spec_sources *sources, XXH128_canonical_t *hashes, mccache_field *fields) {
@@ -111,4 +111,10 @@ void choice_cache_put(mc_context *context, const mccache_key *key, const plan_pr
              choice_origin_texts[chosen->origin]);
     mccache_put(context->cache, key, label, data, strlen(data));
     free(data);
+}
+
+void choice_cache_put_none(mc_context *context, const mccache_key *key, const plan_problem *problem) {
+    static char none[] = "", no_kernel[] = "no kernel";
+    const choice chosen = {.fields = none, .spec = no_kernel, .reason = none, .origin = MC_ORIGIN_DEFAULT};
+    choice_cache_put(context, key, problem, &chosen);
 }

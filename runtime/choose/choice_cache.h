@@ -9,9 +9,12 @@
    records do not count. False: no memory. */
 bool choice_key(mc_context *context, const plan_problem *problem, const spec_sources *sources,
                 mc_tuning tuning, uint64_t records, mccache_key *key);
-/* Gets a choice from the cache. False: it is not there, or makes no sense. */
+/* Gets a choice from the cache, without fields where there is no kernel. False: it is not there, or makes
+   no sense. */
 bool choice_cache_get(mc_context *context, const mccache_key *key, choice *chosen);
 void choice_cache_put(mc_context *context, const mccache_key *key, const plan_problem *problem,
                       const choice *chosen);
+/* Puts that there is no kernel: the choice then has no fields. */
+void choice_cache_put_none(mc_context *context, const mccache_key *key, const plan_problem *problem);
 
 #endif

@@ -227,26 +227,32 @@ static mc_status work_out(chooser *c, bool records) {
     return status == MC_OK && !done ? choose_first(c) : status;
 }
 
-/* What the cache holds is checked as records are. */
-static bool choose_cached(chooser *c, const mccache_key *key) {
+/* What the cache holds is checked as records are. *NONE: it holds that there is no kernel. */
+static bool choose_cached(chooser *c, const mccache_key *key, bool *none) {
     mc_kernel *kernel = NULL;
+    *none = false;
     if (!choice_cache_get(c->context, key, c->chosen)) return false;
-    bool good = mc_kernel_outline_fields(c->chosen->fields, &kernel, NULL) == MC_OK &&
+    *none = c->chosen->fields[0] == '\0';
+    bool good = !*none && mc_kernel_outline_fields(c->chosen->fields, &kernel, NULL) == MC_OK &&
                 kernel_fits(kernel, c->problem, NULL) == MC_OK;
     mc_kernel_destroy(kernel);
     if (!good) choice_free(c->chosen);
     return good;
 }
 
+/* That there is no kernel is kept, too, where the caller does not ask for reasons. One who asks gets them
+   worked out again. */
 static mc_status choose_unrecorded(chooser *c, mc_tuning tuning) {
-    bool records = tuning != MC_TUNING_OFF;
+    bool records = tuning != MC_TUNING_OFF, none;
     uint64_t digest = records ? record_digest(c->context->records, c->gpu) : 0;
     mccache_key key;
     if (!choice_key(c->context, c->problem, &c->sources, tuning, digest, &key))
         return mc_fail(c->diag, MC_NOMEM, "no memory for a choice");
-    if (choose_cached(c, &key)) return MC_OK;
+    if (choose_cached(c, &key, &none)) return MC_OK;
+    if (none && c->diag == NULL) return MC_CANNOT;
     mc_status status = work_out(c, records);
     if (status == MC_OK) choice_cache_put(c->context, &key, c->problem, c->chosen);
+    if (status == MC_CANNOT && c->diag == NULL) choice_cache_put_none(c->context, &key, c->problem);
     return status;
 }
 

@@ -17,7 +17,8 @@ enum { CHOICE_ORIGINS = MC_ORIGIN_DEFAULT + 1 };
 extern const char *const choice_origin_texts[CHOICE_ORIGINS]; /* "measured", ... */
 
 /* Chooses a kernel by the policy TUNING (not ENVIRONMENT; TUNE is the caller's matter and means REPLAY here).
-   What was worked out without a record is kept in the context's cache, so that it is worked out once.
+   What was worked out without a record is kept in the context's cache, so that it is worked out once;
+   so is, where DIAG is NULL, that there is no kernel.
    choice_free frees what CHOSEN holds; on failure it is zeroed. MC_CANNOT, MC_IO and MC_USAGE as
    candidates_find. */
 mc_status choose_kernel(mc_context *context, const plan_problem *problem, const mc_plan_config *config,

@@ -47,21 +47,27 @@ mc_status spec_sources_load(const char *const *paths, size_t count, spec_sources
     return status;
 }
 
-/* op = "spmm" */
-bool spec_text_is_of(const char *text, const char *op) {
-    static const char name[] = "op";
-    const size_t length = strlen(op);
+/* The text behind `FIELD =` in the first line of TEXT that begins so; NULL: there is none. */
+static const char *value_in(const char *text, const char *field) {
+    const size_t length = strlen(field);
     for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
         line += *line == '\n';
-        if (strncmp(line, name, strlen(name)) != 0) continue;
-        const char *value = line + strlen(name);
+        if (strncmp(line, field, length) != 0) continue;
+        const char *value = line + length;
         value += strspn(value, " ");
-        if (*value++ != '=') continue;
-        value += strspn(value, " ");
-        if (*value == '"' && strncmp(value + 1, op, length) == 0 && value[1 + length] == '"') return true;
+        if (*value == '=') return value + 1 + strspn(value + 1, " ");
     }
-    return false;
+    return NULL;
 }
+
+/* op = "spmm" */
+bool spec_text_is_of(const char *text, const char *op) {
+    const char *value = value_in(text, "op");
+    const size_t length = strlen(op);
+    return value != NULL && *value == '"' && strncmp(value + 1, op, length) == 0 && value[1 + length] == '"';
+}
+
+bool spec_text_sets(const char *text, const char *field) { return value_in(text, field) != NULL; }
 
 void spec_sources_free(spec_sources *sources) {
     for (size_t i = 0; i < sources->count; i++) free(sources->items[i].owned);

@@ -26,5 +26,7 @@ void spec_sources_free(spec_sources *sources);
 /* Whether a line of a shipped spec's TEXT says that it is of operator OP. Shipped specs name theirs in plain
    words, so that nobody reads specs of others to find out. */
 bool spec_text_is_of(const char *text, const char *op);
+/* Whether a line of a shipped spec's TEXT sets FIELD. */
+bool spec_text_sets(const char *text, const char *field);
 
 #endif

@@ -36,9 +36,10 @@ typedef struct operand_row {
     bool by_layout;                /* it is stored by columns if the problem's layout says so */
     /* DENSE: so many rows, or columns, have one element, the last ones what is left; 0: each its own */
     int row_block, col_block;
-    /* DENSE: the member that says so, an mc_major; NO_MEMBER: none. Where no spec gets it as a setting plans
-       transpose the operand first, and take kernels that read rows (problem/transpose.h) */
-    problem_member major;
+    problem_member major; /* DENSE: the member that says so, an mc_major; NO_MEMBER: none */
+    /* DENSE: where it lies by columns plans may transpose it first, and take a kernel that reads rows
+       (problem/transpose.h, plan/columns.c) */
+    bool transposed;
     /* DENSE, by_layout: kernels read it by rows where its elements have so many bytes or more; smaller ones
        plans transpose first, too. 0: kernels read any */
     size_t rows_from;

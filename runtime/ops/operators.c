@@ -61,10 +61,7 @@ bool operand_is_turned(const plan_problem *problem, const operand_row *operand) 
            member_get(problem, operand->major) == MC_MAJOR_COLUMN;
 }
 
-bool operand_is_transposed(const operand_row *operand) {
-    return operand->kind == OPERAND_DENSE && !operand->out && operand->major != NO_MEMBER &&
-           problem_members[operand->major].setting == SETTING_NEVER;
-}
+bool operand_is_transposed(const operand_row *operand) { return operand->transposed; }
 
 bool operand_wants_spreading(const plan_problem *problem, const operand_row *operand) {
     return operand->spread && operand->by_layout && problem->pattern != 0;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "choose/candidates.h"
 #include "plan/plan.h"
 #include "problem/densify.h"
 
@@ -55,48 +54,9 @@ mc_status plan_pose_dense(mc_plan *plan, const mc_plan_config *config, mc_tuning
 
 /* -- Both sides */
 
-/* What a kernel should take; INFINITY: there is no model. */
-static double estimate(const mc_context *context, const plan_problem *problem, const char *fields) {
-    const candidate_target target = candidate_target_of(context->device);
-    const mc_problem shape = plan_problem_estimate(problem);
-    mc_kernel *kernel = NULL;
-    if (mc_kernel_outline_fields(fields, &kernel, NULL) != MC_OK) return INFINITY;
-    double us = candidate_estimate(kernel, &target, &shape);
-    mc_kernel_destroy(kernel);
-    return us;
-}
-
-/* What a side takes. */
-typedef struct side_time {
-    double estimate; /* INFINITY: not known */
-    double measured; /* 0: there is no record of this very problem, with warm operands */
-} side_time;
-
-static side_time time_of(const mc_context *context, const plan_problem *problem, const choice *chosen) {
-    const bool measured = chosen->origin == MC_ORIGIN_MEASURED && !chosen->cold;
-    return (side_time){estimate(context, problem, chosen->fields), measured ? chosen->microseconds : 0};
-}
-
-/* With the passes ahead. These are seldom measured: without a record their estimates, which are small,
-   count. */
-static side_time time_of_all(const mc_context *context, const plan_problem *problem, const choice *chosen,
-                             const plan_passes *passes) {
-    side_time all = time_of(context, problem, chosen);
-    for (int i = 0; i < passes->count; i++) {
-        const mc_plan *pass = passes->items[i].plan;
-        const side_time ahead = time_of(context, &pass->problem, &pass->choice);
-        const double either = ahead.measured > 0 ? ahead.measured : ahead.estimate;
-        all.estimate += ahead.estimate;
-        all.measured = all.measured > 0 && isfinite(either) ? all.measured + either : 0;
-    }
-    return all;
-}
-
-/* Like is compared with like: what was measured and estimates are not (on the simulator not even the unit
-   is the same). Whether there is anything to compare. */
+/* Whether there is anything to compare. */
 static bool compare(plan_dense *dense, side_time of_dense, side_time of_sparse) {
-    dense->measured = of_dense.measured > 0 && of_sparse.measured > 0;
-    if (!dense->measured && (!isfinite(of_dense.estimate) || !isfinite(of_sparse.estimate))) return false;
+    if (!plan_times_compare(of_dense, of_sparse, &dense->measured)) return false;
     dense->microseconds = dense->measured ? of_dense.measured : of_dense.estimate;
     dense->sparse_microseconds = dense->measured ? of_sparse.measured : of_sparse.estimate;
     return true;
@@ -124,8 +84,8 @@ static mc_status take(planning *p, choice *chosen, mc_diag *diag) {
 static mc_status decide(planning *p, choice *chosen, const choice *sparse, mc_diag *diag) {
     mc_plan *plan = p->plan;
     plan_dense *dense = &plan->dense;
-    const side_time of_dense = time_of_all(plan->context, p->problem, chosen, &dense->passes),
-                    of_sparse = time_of_all(plan->context, &plan->problem, sparse, &plan->passes);
+    const side_time of_dense = plan_time_of(plan->context, p->problem, chosen, &dense->passes),
+                    of_sparse = plan_time_of(plan->context, &plan->problem, sparse, &plan->passes);
     if (!compare(dense, of_dense, of_sparse)) {
         choice_free(chosen);
         return say(plan, diag, "there are no estimates to compare");

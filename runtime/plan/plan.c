@@ -217,6 +217,15 @@ mc_status plan_solve(mc_plan *plan, const mc_plan_config *config, mc_tuning tuni
     return status;
 }
 
+/* Where there is no kernel, DIAG also gets the reasons why a caller's specs have none for operands as they
+   lie. Returns STATUS. */
+static mc_status tell(const mc_plan *plan, const mc_plan_config *config, mc_status status, mc_diag *diag) {
+    const candidate_target target = candidate_target_of(plan->context->device);
+    if (status == MC_CANNOT)
+        candidates_tell_posed(&plan->posed, &target, config->specs, config->spec_count, diag);
+    return status;
+}
+
 static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag *diag) {
     const mc_tuning usual = plan->context->config.tuning,
                     tuning = config->tuning != MC_TUNING_ENVIRONMENT ? config->tuning : usual;
@@ -224,9 +233,9 @@ static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag 
     plan->problem.as_csr = matrix_is_borrowed(plan->matrix);
     plan->posed = plan->problem;
     if (status == MC_OK) status = plan_pose_dense(plan, config, tuning, diag);
-    if (status == MC_OK) status = plan_add_passes(plan->context, &plan->problem, tuning, &plan->passes, diag);
+    if (status == MC_OK) status = plan_pose(plan, config, tuning, diag);
     if (status == MC_OK) status = plan_solve(plan, config, tuning, diag);
-    if (status != MC_OK) return status;
+    if (status != MC_OK) return tell(plan, config, status, diag);
     plan_join_passes(plan);
     if (plan->dense.taken) plan->problem = plan->posed;
     return MC_OK;

@@ -3,6 +3,8 @@
  *   plan.c         a configuration becomes a problem, a choice, a loaded kernel, a packed matrix
  *   dense.c        or a dense kernel, and the matrix with its zeros, where that is faster
  *   passes.c       kernels ahead of it, which transpose and spread operands
+ *   columns.c      or no such kernels, where one that reads operands as they lie is faster
+ *   times.c        how long a kernel and its passes take, to be compared
  *   launch.c       all of its launch but for what each execution brings
  *   execute.c      that */
 #ifndef MCRT_PLAN_H
@@ -121,7 +123,28 @@ void plan_join_dense(mc_plan *plan);
    there yet. What cannot be had is said in the plan's reason. The context is current. */
 mc_status plan_take_dense(const planning *sparse, mc_diag *diag);
 
-/* -- Passes (passes.c) */
+/* -- Times (times.c) */
+
+/* How long a kernel and its passes take, in microseconds. */
+typedef struct side_time {
+    double estimate; /* INFINITY: not known */
+    double measured; /* 0: there is no record of this very problem, with warm operands */
+} side_time;
+/* The time of CHOSEN, which is a kernel of PROBLEM, and of PASSES ahead of it. Passes are seldom measured:
+   the estimate, which is small, stands for the time of one without a record. */
+side_time plan_time_of(const mc_context *context, const plan_problem *problem, const choice *chosen,
+                       const plan_passes *passes);
+/* Whether ONE can be compared with OTHER: both were measured, which sets *MEASURED, or both have
+   estimates. A measured time is never compared with an estimate: on the simulator not even the unit is the
+   same. */
+bool plan_times_compare(side_time one, side_time other, bool *measured);
+
+/* -- Passes (passes.c, columns.c) */
+
+/* Makes PLAN's problem the one that its kernel is chosen for, and makes the passes that it wants. Where an
+   operand lies by columns, and there are kernels that read it so, the fastest of them is compared with the
+   fastest kernel that reads rows and its pass. With the policy TUNE both problems are measured first. */
+mc_status plan_pose(mc_plan *plan, const mc_plan_config *config, mc_tuning tuning, mc_diag *diag);
 
 /* Makes PROBLEM one that kernels solve, and plans of what is launched ahead of them; PASSES, which were
    empty, are the caller's to drop, also where the call fails. */

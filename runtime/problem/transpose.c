@@ -75,6 +75,29 @@ static mc_status add_pass(plan_problem *problem, int at, problem_passes *passes,
     return MC_OK;
 }
 
+/* Whether specs have a field for how OPERAND lies, which is by columns. */
+static bool may_stay(const plan_problem *problem, const operand_row *operand) {
+    return operand_is_turned(problem, operand) && operand->major != NO_MEMBER &&
+           problem_members[operand->major].setting != SETTING_NEVER;
+}
+
+static bool is_empty(const plan_problem *problem, const operand_row *operand) {
+    return operand_rows(problem, operand) == 0 || operand_cols(problem, operand) == 0;
+}
+
+bool plan_problem_may_stay(const plan_problem *problem) {
+    const mc_operator *o = operator_of(problem->op);
+    int turned = 0;
+    for (size_t i = 0; i < o->operand_count; i++) {
+        const operand_row *operand = &o->operands[i];
+        if (operand_wants_spreading(problem, operand)) return false;
+        if (!operand_wants_pass(problem, operand)) continue;
+        if (!may_stay(problem, operand) || is_empty(problem, operand)) return false;
+        turned++;
+    }
+    return turned > 0 && !is_empty(problem, operator_out(o));
+}
+
 mc_status plan_problem_transpose(plan_problem *problem, problem_passes *passes, mc_diag *diag) {
     const mc_operator *o = operator_of(problem->op);
     mc_status status = MC_OK;

@@ -27,6 +27,11 @@ typedef struct problem_passes {
    elements. */
 MC_API mc_status plan_problem_transpose(plan_problem *problem, problem_passes *passes, mc_diag *diag);
 
+/* Whether kernels may solve PROBLEM without passes: specs have fields for how the operands lie that passes
+   would transpose, of which there is at least one, and no operand wants a pass of another kind. False where
+   there is nothing to compute. */
+bool plan_problem_may_stay(const plan_problem *problem);
+
 /* How OPERAND lies where it wants a pass: "columns" or "rows". */
 const char *pass_from(const operand_row *operand);
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include "base/clock.h"
 #include "context/matrix.h"
-#include "problem/transpose.h"
 #include "tune/contest.h"
 #include "tune/wire.h"
 
@@ -108,9 +107,10 @@ static mc_status take_job(mc_context *context, const mc_plan_config *problem, tu
                       .matrix = matrix_host(problem->matrix),
                       .specs = problem->specs,
                       .spec_count = problem->spec_count};
-    problem_passes ahead; /* which are not tuned */
+    const candidate_target target = candidate_target_of(context->device);
     status = plan_problem_of(problem, job->matrix, &job->problem, diag);
-    return status == MC_OK ? plan_problem_transpose(&job->problem, &ahead, diag) : status;
+    return status == MC_OK ? candidates_pose(&job->problem, &target, job->specs, job->spec_count, diag)
+                           : status;
 }
 
 /* The matrix's values stay as they are meanwhile. */

@@ -56,6 +56,7 @@ embed_test(dense_tokens)
 add_test(NAME embed/dense_graph COMMAND test_embed_dense_records cuda:0)
 set_tests_properties(embed/dense_graph PROPERTIES ENVIRONMENT
                      "HOME=${CMAKE_CURRENT_BINARY_DIR};XDG_CACHE_HOME=;XDG_DATA_HOME=;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/bench/sim_cuda")
+embed_test(columns)
 embed_test(plan_again)
 embed_test(plan_next)
 embed_test(batch)

@@ -146,6 +146,12 @@ static mc_per per_of(const mc_kernel *kernel, const char *field) {
     return MC_PER_NONE;
 }
 
+static mc_major major_of(const mc_kernel *kernel, const char *field) {
+    const char *text = mc_kernel_field_text(kernel, field);
+    return text != NULL && strcmp(text, "column") == 0 ? MC_MAJOR_COLUMN : MC_MAJOR_ROW;
+}
+
+/* B's columns begin at multiples of 16 bytes, where kernels read them. */
 static product_kind kind_of(const char *name, const mc_kernel *kernel, const char *const *path) {
     mc_type lhs, rhs, out;
     (void)worked("lhs", mc_type_of(kernel, "lhs", &lhs, diag));
@@ -155,6 +161,9 @@ static product_kind kind_of(const char *name, const mc_kernel *kernel, const cha
                          .config = SPMM(.b = rhs, .c = out, .n = 128, .specs = path, .spec_count = 1)};
     kind.config.scale = per_of(kernel, "scale");
     kind.config.bias = per_of(kernel, "bias");
+    kind.config.c_major = major_of(kernel, "c_major");
+    kind.config.b_major = major_of(kernel, "b_major");
+    if (kind.config.b_major == MC_MAJOR_COLUMN) kind.config.ldb = 112;
     if (strcmp(mc_kernel_contract(kernel)->family, "spmm") == 0) return kind;
     kind.config.op = MC_OP_SDDMM;
     kind.config.a = lhs;

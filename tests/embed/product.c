@@ -66,6 +66,9 @@ static float *factors(mc_per per, int64_t rows, int64_t cols,
     return values;
 }
 
+/* Of an SpMM. */
+static bool has_c_by_columns(const product *p) { return p->config.c_major == MC_MAJOR_COLUMN; }
+
 static void make_operands(product *p, uint64_t seed) {
     const mc_plan_config *c = &p->config;
     bool spmm = c->op == MC_OP_SPMM;
@@ -74,7 +77,7 @@ static void make_operands(product *p, uint64_t seed) {
     int64_t ldb = c->b_major == MC_MAJOR_COLUMN ? 0 : c->ldb; /* of rows, which the reference reads */
     p->b = product_dense(c->b, columns ? n : k, columns ? k : n, ldb, seed + 1);
     if (!spmm) p->a = product_dense(c->a, m, k, c->lda, seed + 2);
-    p->ldc = spmm ? at_least(c->ldc, c->c, n) : 0;
+    p->ldc = spmm ? at_least(c->ldc, c->c, has_c_by_columns(p) ? m : n) : 0;
     if (c->residual != MC_RESIDUAL_NONE)
         p->residual = product_dense((mc_type)c->residual, m, n, c->ldr, seed + 6);
     p->scale = factors(c->scale, m, n, mc_scale_fill, seed + 3);
@@ -155,7 +158,7 @@ bool product_open(product *p, mc_context *context, const product_kind *kind, uin
     if (p->residual.data != NULL) p->args.list = p->list, p->args.list_count = 4;
     if (p->config.op == MC_OP_SDDMM) p->args.a = put_dense(p, &p->a);
     mc_dense want = product_want(p);
-    int64_t rows = want.rows, ld = p->ldc != 0 ? p->ldc : want.cols;
+    int64_t rows = has_c_by_columns(p) ? want.cols : want.rows, ld = p->ldc != 0 ? p->ldc : want.cols;
     mc_dense_free(&want);
     p->args.c = product_reserve(p, mc_type_size(p->config.c, rows * ld), kind->offset);
     return check_failed == before;
@@ -274,8 +277,10 @@ static void check_gaps(const product *p, const mc_dense *c) {
 /* Zeros in the shape that C has on the device. */
 static mc_dense device_c(const product *p, const mc_dense *want) {
     mc_dense c = {0};
-    int64_t ld = p->ldc != 0 ? p->ldc : want->cols;
-    (void)worked("mc_dense_create", mc_dense_create(want->type, want->rows, want->cols, ld, &c, diag));
+    const bool turned = has_c_by_columns(p);
+    int64_t rows = turned ? want->cols : want->rows, cols = turned ? want->rows : want->cols;
+    int64_t ld = p->ldc != 0 ? p->ldc : cols;
+    (void)worked("mc_dense_create", mc_dense_create(want->type, rows, cols, ld, &c, diag));
     return c;
 }
 
@@ -289,9 +294,20 @@ void product_poison(const product *p) {
     mc_dense_free(&want);
 }
 
+/* WANT, which is row-major, becomes as C lies. */
+static void turn(const product *p, mc_dense *want) {
+    mc_dense turned = {0};
+    if (want->data == NULL || !has_c_by_columns(p)) return;
+    (void)worked("mc_dense_transpose", mc_dense_transpose(want, want->rows, &turned, diag));
+    mc_dense_free(want);
+    *want = turned;
+}
+
 void product_compare(const product *p) {
     reference_result want = product_result(p);
     mc_dense c = device_c(p, &want.low);
+    turn(p, &want.low);
+    turn(p, &want.high);
     mc_diag_clear(diag);
     if (worked("mc_memory_read", mc_memory_read(p->context, p->args.c, c.data, dense_bytes(&c), diag)) &&
         worked(p->kind->name, mc_result_compare(&c, &want, diag)))

@@ -25,7 +25,7 @@ typedef struct product {
     mc_plan_config config;
     mc_plan *plan;
     mc_dense a, b, residual; /* A of an SDDMM only */
-    int64_t ldc;             /* of an SpMM */
+    int64_t ldc;             /* of an SpMM, whose C may lie by columns where there is no residual */
     float *scale, *bias, *b_scale;
     float c_scale, zero;
     mc_argument list[4]; /* these, and the residual */
@@ -69,7 +69,7 @@ mc_dense product_stored(const product *p, const mc_dense *b);
 /* Gaps stay unwritten: the simulator stops who reads them. */
 void product_write(const product *p, mc_address address, const mc_dense *dense);
 
-/* The C that must come of it, of floats the least, or the least and the most; the caller frees. */
+/* The C that must come of it, row-major; of floats the least, or the least and the most. The caller frees. */
 mc_dense product_want(const product *p);
 reference_result product_result(const product *p);
 /* Poisons C, executes, and compares: every element, and the gaps.

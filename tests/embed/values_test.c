@@ -194,6 +194,14 @@ static void test_formats(void) {
     HEIGHTS(packed_masks, NULL, 16);
     CHECK(try_kernel("op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64", "lhs", 130)); /* several thread blocks */
     CHECK(try_kernel("op=spmm lhs=f16 rhs=f16 out=f16 tile_n=64", "lhs", 2));
+    for (int vec = 8; vec <= 16; vec += 8)
+        for (int rows = 2; rows <= 130; rows += 128) {
+            char fields[200];
+            snprintf(fields, sizeof fields,
+                     "op=spmm staging=expand arch=sm_90a lhs=%s rhs=s8 b_major=column c_major=column vec=%d",
+                     vec == 8 ? "s8" : "u8", vec);
+            CHECK(try_kernel(fields, "lhs", rows), "%s", fields);
+        }
 }
 
 /* Rows of CSR, whose number of nonzeros is no multiple of what a thread puts in place. */

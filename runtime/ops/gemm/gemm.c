@@ -15,6 +15,7 @@ static const operand_row operands[] = {
            .cols = MEMBER_k,
            .ld = MEMBER_lda,
            .major = MEMBER_a_major,
+           .transposed = true,
            .early = true,
            .stride = MEMBER_a_stride,
            .argument = offsetof(mc_args, a)},

@@ -19,6 +19,7 @@ static const operand_row operands[] = {
            .cols = MEMBER_n,
            .ld = MEMBER_ldb,
            .major = MEMBER_b_major,
+           .transposed = true,
            .stride = MEMBER_b_stride,
            .argument = offsetof(mc_args, b)},
     [SCALE] = {.name = "scale",
