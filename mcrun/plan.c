@@ -17,16 +17,14 @@
 typedef struct plan_options {
     tune_options problem;
     const char *ptx_file;
-    int a_major, b_major; /* mc_major, from 1; 0: not given */
-    int b_layout;         /* mc_layout, from 1; 0: the spec's */
-    int dense;            /* mc_dense_policy, from 1; 0: not given */
+    int a_major;  /* mc_major, from 1; 0: not given */
+    int b_layout; /* mc_layout, from 1; 0: the spec's */
+    int dense;    /* mc_dense_policy, from 1; 0: not given */
 } plan_options;
 
 static const cmd_option plan_table[] = {
     {"ptx", 0, OPTION_TEXT, offsetof(plan_options, ptx_file), "FILE", 0, 0,
      "write the kernel's PTX here, without those of transposes; the problem has to be one"},
-    {"b-major", 0, OPTION_CHOICE, offsetof(plan_options, b_major), "row|column", 0, 0,
-     "SpMM: how B lies; column: token by token, which a kernel may transpose first (row)"},
     {"a-major", 0, OPTION_CHOICE, offsetof(plan_options, a_major), "row|column", 0, 0,
      "gemm: how A lies; column: which a kernel transposes first (row)"},
     {"b-layout", 0, OPTION_CHOICE, offsetof(plan_options, b_layout), "columns|rows", 0, 0,
@@ -276,7 +274,6 @@ static mc_status plan_problem_at(planner *t, const tune_source *source, int64_t 
     config.tuning = policy();
     if (t->options->a_major != 0) config.a_major = (mc_major)(t->options->a_major - 1);
     if (t->options->b_layout != 0) config.b_layout = (mc_layout)(t->options->b_layout - 1);
-    if (t->options->b_major != 0) config.b_major = (mc_major)(t->options->b_major - 1);
     if (t->options->dense != 0) config.dense = (mc_dense_policy)(t->options->dense - 1);
     mc_status status = plan_problem_of(&config, matrix, &p.problem, diag);
     if (status == MC_OK && wants_dense(t)) status = measure_packed(t, &config, &p.packed_bytes, diag);

@@ -21,7 +21,8 @@ enum { TUNE_MAX_SIZES = 32 };
 typedef struct tune_options {
     const char *command; /* "tune" or "plan", for messages */
     cmd_settings settings;
-    int op; /* mc_op, from 1; 0: not given */
+    int op;      /* mc_op, from 1; 0: not given */
+    int b_major; /* mc_major, from 1; 0: not given */
     const char *n, *k, *device, *shapes_file, *records;
     int64_t seed;
     bool dilate, unite, open, json;
@@ -33,7 +34,7 @@ typedef struct tune_options {
 } tune_options;
 
 /* The rows of both commands, a table of each (tune_kind.c). */
-enum { TUNE_PROBLEM_OPTIONS = 17 };
+enum { TUNE_PROBLEM_OPTIONS = 18 };
 extern const cmd_option tune_problem_table[TUNE_PROBLEM_OPTIONS];
 
 /* Puts the specs among OPERANDS in front, in their order; *COUNT receives how many operands there are.

@@ -28,6 +28,8 @@ const cmd_option tune_problem_table[TUNE_PROBLEM_OPTIONS] = {
     {"k", 0, OPTION_TEXT, MEMBER(k), "K[,K...]", 0, 0, "SDDMM: columns of A (the spec's, or 256)"},
     {"shapes", 0, OPTION_TEXT, MEMBER(shapes_file), "FILE", 0, 0,
      "generated matrices instead of files, a line each: rows columns sparsity sizes"},
+    {"b-major", 0, OPTION_CHOICE, MEMBER(b_major), "row|column", 0, 0,
+     "SpMM: how B lies; column: token by token, which a kernel may transpose first (the spec's, or row)"},
     {"open", 0, OPTION_SWITCH, MEMBER(open), NULL, 0, 0, "kernels for any shapes (made for these)"},
     {"dilate", 0, OPTION_SWITCH, MEMBER(dilate), NULL, 0, 0,
      "each nonzero becomes a vector (usual for .smtx)"},
@@ -214,6 +216,7 @@ mc_status tune_kind_read(const tune_options *options, char **paths, size_t count
     kind->config.specs = (const char *const *)paths;
     kind->config.spec_count = count;
     kind->config.shapes = options->open ? MC_SHAPES_OPEN : MC_SHAPES_FIXED;
+    if (options->b_major != 0) kind->config.b_major = (mc_major)(options->b_major - 1);
     return status;
 }
 

@@ -51,6 +51,21 @@ expect 0 'known           0' tune "$spec" m.smtx --n 16 --cold
 expect 0 'tuned  ' tune --op spmm --lhs s8 --rhs s8 --vec 8 m.smtx --n 16 --candidates 1
 expect 0 'tuned  ' tune --op spmm --lhs f16 --rhs f16 --out f16 --vec 8 m.smtx --n 16 --candidates 1
 expect 0 'spmm' tune --op spmm --lhs s16 --rhs s16 --vec 8 m.smtx --n 16 --dry-run
+
+# B by columns. Kernels that read it so are measured where their spec is named, else those that read rows; a plan
+# has both records to go by
+columns=(large.smtx --n 64 --b-major column --records columns.jsonl)
+usual=(--op spmm --lhs s8 --rhs s8 --out f16 --vec 8 --set scale=row --set c_major=column)
+expect 0 'spmm_l8r8_expand.lua' tune "$specs/spmm_l8r8_expand.lua" "${columns[@]}" --candidates 1
+expect 0 'tuned  ' tune "${usual[@]}" "${columns[@]}" --candidates 1
+check 'two records' test "$(grep -c . columns.jsonl)" = 2
+check 'one by columns' test "$(grep -c '"b_major":"column"' columns.jsonl)" = 1
+expect 0 'measured: the fastest in the record of this problem' "$mcrun" plan --device sim "${usual[@]}" "${columns[@]}"
+expect 0 'measured: the fastest in the record of this problem' "$mcrun" plan --device sim "$specs/spmm_l8r8_expand.lua" "${columns[@]}"
+check 'nothing is transposed' test "$(grep -c '^transpose' "$work/stdout")" = 0
+tune "$specs/sddmm_l8r8.lua" m.smtx --k 64 --b-major column >table 2>&1
+check 'an SDDMM has no b_major' grep -q 'failed    b_major is set, which only an SpMM has' table
+
 tune "$specs/spmm_l8r8_f16.lua" m.smtx m.mtx --json >lines 2>err || complain 'tune --json failed'
 head -1 lines >first.json
 tail -1 lines >second.json

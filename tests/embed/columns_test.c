@@ -1,5 +1,6 @@
-/* Plans of an SpMM whose B lies by columns. A plan takes a kernel that reads columns, or one that reads rows and
-   a pass ahead of it: by estimates, by records, and by what there is. Results are exact on the simulator. */
+/* Plans of an SpMM whose B lies by columns. A plan takes a kernel that reads columns, or one that reads rows
+   and a pass ahead of it: by estimates, by records, and by what there is. Results are exact on the
+   simulator. */
 #include "product.h"
 
 mc_diag *diag;
@@ -133,9 +134,9 @@ static void check_measured(mc_context *of, const product_kind *kind, mc_tuning t
     product_close(&p);
 }
 
-/* The policy TUNE measures both ways, and what was measured counts. The simulator counts instructions: where A
-   has many vectors the kernel that reads columns takes 3768, and the fastest one that reads rows 3560 beside
-   its pass. Estimates would take the pass of K = 256. */
+/* The policy TUNE measures both ways, and what was measured counts. The simulator counts instructions.
+   Where A has many vectors the kernel that reads columns takes 3768, and the fastest one that reads rows 3560
+   beside its pass. Estimates would take the pass of K = 256. */
 static void test_tuned(const product_kind *kind, bool direct) {
     mc_context *tuned = NULL;
     open_context(&tuned, MC_CACHE_OFF);
