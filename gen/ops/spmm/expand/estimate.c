@@ -17,7 +17,8 @@ enum {
 /* Microseconds: until the first stage is there, without overlap and with it; for each sum of a thread until
    it is stored, and until another thread block of the cluster has it. And how much longer a stage takes than
    its busiest unit. */
-static const double begin = 3.4, overlapped = 2.2, store = 0.02, exchange = 0.028, waiting = 1.1, mhz = 1755;
+static const double begin = 3.4, overlapped = 2.2, store = 0.02, exchange = 0.028, mhz = 1755;
+static const double waiting[] = {[1] = 1.4, 1.1}; /* with one consumer, with two */
 
 /* Clocks of a stage whose octets have so many VECTORS. */
 static double stage_of(const wgmma_plan *product, double vectors) {
@@ -25,7 +26,7 @@ static double stage_of(const wgmma_plan *product, double vectors) {
     const double lhs = product->tile_m, rhs = product->tile_n; /* lines of 128 bytes */
     const double expanded = octets * (OCTET_STORES + OCTET_LOADS + vectors / TILE_LINES),
                  read = lhs + blocks * rhs, products = lhs * rhs * LINE / PRODUCTS;
-    return waiting * model_most(lhs + expanded + read, products);
+    return waiting[product->consumers] * model_most(lhs + expanded + read, products);
 }
 
 /* Bytes of A's arrays. */
