@@ -21,7 +21,8 @@ typedef enum demand {
     PANELS,       /* which the others have not */
     BRICKS,       /* of HRPB, likewise */
     ROWS,         /* of CSR, likewise */
-    ITEMS         /* of csr-stream */
+    ITEMS,        /* of csr-stream */
+    TILES         /* out of bitmaps */
 } demand;
 
 static const struct choice {
@@ -38,6 +39,8 @@ static const struct choice {
     {ROWS, {{"deal", "false"}, {"share", "2"}, {"segmented", "false"}}, 3},
     {ROWS, {{"lhs", "f16"}, {"rhs", "f16"}}, 2},
     {ITEMS, {{"lhs", "f16"}, {"rhs", "f16"}, {"share", "2"}}, 3},
+    {TILES, {{"vec", "16"}}, 1},
+    {TILES, {{"lhs", "u8"}, {"parts", "2"}}, 2},
     {PANELS, {{"values", "slots"}}, 1},
     {PANELS, {{"values", "nonzeros"}, {"panel", "16"}}, 2},
     {PANELS, {{"values", "slots"}, {"reorder", "similarity"}}, 2},
@@ -90,14 +93,15 @@ static uint64_t bind_all(runner *r, const mc_kernel *kernel, const mc_packed *pa
         const mc_packed_array *array = &packed->arrays[i];
         upload(r, array->name, array->data, (size_t)mc_type_size(array->type, array->count), diag);
     }
-    upload(r, "b", p->b.data, (size_t)mc_type_size(p->b.type, p->b.rows * p->b.ld), diag);
+    const mc_dense *b = p->kind.b_columns ? &p->stored_b : &p->b;
+    upload(r, "b", b->data, (size_t)mc_type_size(b->type, b->rows * b->ld), diag);
     uint64_t address = upload(r, "c", c->data, (size_t)mc_type_size(c->type, c->rows * c->ld), diag);
     bind_factor(r, "scale", output->scale, p->scale, p, diag);
     bind_factor(r, "bias", output->bias, p->bias, p, diag);
     bind(r, "m", p->a.rows);
     bind(r, "n", p->b.cols);
     bind(r, "k", p->a.cols);
-    bind(r, "ldb", p->b.ld);
+    bind(r, "ldb", b->ld);
     bind(r, "ldc", c->ld);
     bind(r, "multiprocessors", 2);
     bind(r, "item_count", mc_sampled_items(packed));
@@ -125,6 +129,15 @@ static mc_status launch(runner *r, const mc_kernel *kernel, mc_diag *diag) {
     return status;
 }
 
+/* As the kernel stores it: of integers, which have one result. */
+static mc_status turn(mc_dense *c, mc_diag *diag) {
+    mc_dense turned;
+    mc_status status = mc_dense_transpose(c, c->rows, &turned, diag);
+    mc_dense_free(c);
+    *c = turned;
+    return status;
+}
+
 static mc_status run_packed(mc_device *device, const mc_kernel *kernel, const mc_packed *packed,
                             const problem *p, mc_diag *diag) {
     runner r = {.device = device};
@@ -135,6 +148,7 @@ static mc_status run_packed(mc_device *device, const mc_kernel *kernel, const mc
     const float *scale = output.scale ? p->scale : NULL, *bias = output.bias ? p->bias : NULL;
     if (status == MC_OK)
         status = problem_spmm_want(p, &output, &(mc_factors){.scale = scale, .bias = bias}, &want, diag);
+    if (status == MC_OK && p->kind.c_columns) status = turn(&want.low, diag);
     if (status == MC_OK)
         status = mc_dense_create(want.low.type, want.low.rows, want.low.cols, want.low.cols, &c, diag);
     if (status == MC_OK) {
@@ -169,6 +183,10 @@ static bool has_panels(const mc_kernel *kernel) {
 
 static bool has_bricks(const mc_kernel *kernel) {
     return strcmp(mc_kernel_contract(kernel)->format, "hrpb") == 0;
+}
+
+static bool has_tiles(const mc_kernel *kernel) {
+    return strcmp(mc_kernel_contract(kernel)->format, "bitmap-bcrs") == 0;
 }
 
 static bool has_rows(const mc_kernel *kernel) {
@@ -257,6 +275,7 @@ static bool meets(const mc_kernel *kernel, demand wanted, mc_diag *diag) {
     bool ring = strcmp(staging, "tma") == 0 || strcmp(staging, "async") == 0;
     bool wide = mc_type_min(lhs) < 0 && mc_type_bits(lhs) > 8;
     bool narrow = mc_type_bits(rhs) == 4 && !ring; /* a 4-bit mma can take it */
+    if (has_tiles(kernel) || wanted == TILES) return has_tiles(kernel) && wanted == TILES;
     if (has_bricks(kernel) || wanted == BRICKS) return has_bricks(kernel) && wanted == BRICKS;
     const bool has_items = strcmp(mc_kernel_contract(kernel)->format, "csr-stream") == 0;
     if (has_items || wanted == ITEMS) return has_items && wanted == ITEMS;
