@@ -13,6 +13,10 @@ typedef struct gemm_side {
     bool integer;
 } gemm_side;
 
+static inline gemm_side gemm_side_of(int64_t word) {
+    return (gemm_side){(int)word, side_type_names[word], side_is_integer((int)word)};
+}
+
 /* In the order of the words of the field. */
 typedef enum gemm_sums { GEMM_FAST, GEMM_PROMOTED, GEMM_HALVES } gemm_sums;
 

@@ -70,10 +70,6 @@ static void check_block_scales(gemm_problem *p, mc_complaints *complaints) {
 
 /* -- Problem ------------------------------------------------------------------------------------------ */
 
-static gemm_side side_of(int64_t word) {
-    return (gemm_side){(int)word, side_type_names[word], side_is_integer((int)word)};
-}
-
 static out_kind output_of(const int64_t *point) {
     static const out_per bias_of[] = {OUT_PER_NONE, OUT_PER_ROW, OUT_PER_COLUMN};
     return (out_kind){.element = out_elements[point[F_OUT]],
@@ -87,8 +83,8 @@ static out_kind output_of(const int64_t *point) {
 }
 
 gemm_problem gemm_problem_of(const int64_t *point, bool sparse, mc_complaints *complaints) {
-    gemm_problem p = {.lhs = side_of(point[F_LHS]),
-                      .rhs = side_of(point[F_RHS]),
+    gemm_problem p = {.lhs = gemm_side_of(point[F_LHS]),
+                      .rhs = gemm_side_of(point[F_RHS]),
                       .sums = (gemm_sums)point[F_SUMS],
                       .output = output_of(point),
                       .sparse = sparse,

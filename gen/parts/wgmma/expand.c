@@ -20,6 +20,7 @@
  * set vectors are loaded once those of the stage before are stored. L2 is asked at once for all that a warp
  * reads of a tile. */
 #include "parts/wgmma/wgmma.h"
+#include "parts/bitmap.h"
 #include "parts/emit.h"
 #include "parts/fragment.h"
 #include <stdio.h>
@@ -27,13 +28,16 @@
 enum {
     LANE_K = 4, /* k of a lane, a nibble of bits */
     NIBBLES = 16,
-    WORD_LANES = MC_WARP / 4,     /* lanes that share a word of bits */
-    PAIR_BYTES = 2 * WORD,        /* a word of bits, and the number of its first vector */
-    STAGE_PAIRS = 4 * PAIR_BYTES, /* bytes of a row block's pairs that a stage takes */
+    WORD_LANES = MC_WARP / 4, /* lanes that share a word of bits */
+    PAIR_BYTES = 2 * WORD,    /* a word of bits, and the number of its first vector */
+    /* Bytes of a row block's pairs that a stage takes. */
+    STAGE_PAIRS = BITMAP_TILE / BITMAP_WORD * PAIR_BYTES,
     OCTET = TILE_LINES,
     L2_PIECE = 16,
     COUNT_SHIFT = 16, /* of the number of vectors in a word of the table */
 };
+/* Bits are loaded 2 S - 1 stages before their stage is stored: at the last row block beyond the end. */
+_Static_assert((2 * EXPAND_SETS - 1) * STAGE_PAIRS <= BITMAP_END * PAIR_BYTES, "pairs behind the last one");
 
 /* Registers of a step alone. */
 typedef struct expand_scratch {

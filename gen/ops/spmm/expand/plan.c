@@ -31,17 +31,13 @@ static void plan_types(expand_plan *plan, mc_complaints *complaints) {
 
 /* -- The transpose -------------------------------------------------------------------------------------- */
 
-static gemm_side side_of(int64_t word) {
-    return (gemm_side){(int)word, side_type_names[word], side_is_integer((int)word)};
-}
-
 static out_per turned(out_per per) {
     return per == OUT_PER_ROW ? OUT_PER_COLUMN : per == OUT_PER_COLUMN ? OUT_PER_ROW : per;
 }
 
 static gemm_problem problem_of(const int64_t *point, const spmm_plan *base) {
-    gemm_problem p = {.lhs = side_of(point[F_RHS]),
-                      .rhs = side_of(point[F_LHS]),
+    gemm_problem p = {.lhs = gemm_side_of(point[F_RHS]),
+                      .rhs = gemm_side_of(point[F_LHS]),
                       .output = base->output,
                       .turned = true,
                       .align = base->align,
