@@ -4,12 +4,15 @@
 
 #include <stdint.h>
 
-/* Of MULTIPROCESSORS those that clusters of MEMBERS thread blocks (0: none) fill. A cluster is on
-   multiprocessors of one group (GPC), of which Hopper's have 16 or 18: of more than two thread blocks those
-   that 16 hold count. */
+/* Of MULTIPROCESSORS those that clusters of MEMBERS thread blocks (0: none) fill at once. A cluster lies in
+   one group of them (GPC), and what a group has beyond whole clusters stays empty. Of an H200's 132
+   multiprocessors 30 clusters of four fill 120, and so do 15 of eight; clusters of two fill all
+   (docs/measurements.md, 2026-11-29). */
 static inline int64_t cluster_room(int members, int64_t multiprocessors) {
-    enum { GROUP = 16 };
-    return members > 2 && multiprocessors >= GROUP ? multiprocessors / GROUP * GROUP : multiprocessors;
+    enum { FILLED = 120, OF = 132 };
+    if (members <= 2) return multiprocessors;
+    int64_t clusters = multiprocessors * FILLED / OF / members;
+    return clusters > 0 ? clusters * members : multiprocessors;
 }
 
 #endif

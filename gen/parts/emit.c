@@ -9,6 +9,10 @@ int log2_of(int power) {
 
 mc_operand dim_operand(int64_t fixed, mc_reg reg) { return fixed == MC_OPEN ? reg : I(fixed); }
 
+mc_reg load_size(mc_builder *b, const char *reg, const char *name, int64_t fixed) {
+    return fixed == MC_OPEN ? ld_param_s32(b, reg, NAME(name)) : mov_b32(b, reg, I(fixed));
+}
+
 mc_reg load_shape(mc_builder *b, const char *name, bool wanted) {
     if (!wanted) return (mc_reg){0};
     return ld_param_s32(b, name, NAME(name));

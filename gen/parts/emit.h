@@ -13,6 +13,9 @@ int log2_of(int power);
 /* A shape as an operand: the constant FIXED, or the parameter's register where FIXED is open. */
 mc_operand dim_operand(int64_t fixed, mc_reg reg);
 
+/* A shape in register REG, whether the spec fixes it or the kernel gets it as the parameter NAME. */
+mc_reg load_size(mc_builder *b, const char *reg, const char *name, int64_t fixed);
+
 /* Load an array's global address, in a batch that of the thread block's product (array.c); a shape, or
    none where it is not WANTED; a special register. */
 mc_reg load_array(mc_builder *b, const char *name);

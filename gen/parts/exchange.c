@@ -24,6 +24,8 @@ void exchange_place(sum_exchange *e) {
 void exchange_init(const sum_exchange *e, mc_reg guard) {
     mc_builder *b = e->b;
     int warps = e->shape.threads / MC_WARP;
+    if (e->in_stages && exchange_slices(&e->shape) != e->shape.parts)
+        builder_fail(b, "sums come in where stages were of thread blocks that have no slice");
     EMIT_IF(b, guard, mbarrier_init, AT(e->full, 0), I(1));
     EMIT_IF(b, guard, mbarrier_init, AT(e->empty, 0), I(warps * exchange_slices(&e->shape)));
 }
@@ -50,38 +52,73 @@ void exchange_begin(sum_exchange *e) {
     e->tells = setp_lt(b, "tells_read", e->lane, I(e->shape.parts));
     mc_reg peer = and_b32(b, "read_peer", e->lane, I(e->shape.parts - 1));
     e->teller = mapa(b, "parts_empty_there", e->empty, peer);
-    e->phase = carried(b, "parts_phase", I(1));
-    e->passed = pred(b, "parts_passed"), e->state = b64(b, "parts_state");
+    e->phase = carried(b, "parts_phase", I(e->in_stages ? 0 : 1));
+    e->passed = pred(b, "parts_passed"), e->is_slice = pred(b, "is_slice"), e->state = b64(b, "parts_state");
     b32_array(b, "part", OCTET_SUMS, e->part);
 }
 
 /* -- A tile ------------------------------------------------------------------------------------------- */
 
-/* Sends slice SLICE to the thread block that finishes it. */
-static void send_slice(const sum_exchange *e, int slice, const mc_reg sums[WARPGROUP_BLOCKS][WGMMA_SUMS]) {
-    mc_builder *b = e->b;
+/* The first sum of a slice. */
+static const mc_reg *slice_sums(const sum_exchange *e, const mc_reg sums[WARPGROUP_BLOCKS][WGMMA_SUMS],
+                                int slice) {
     int octets = e->shape.slice_octets, across = e->shape.octets / octets;
-    const mc_reg *from = &sums[slice / across][slice % across * octets * OCTET_SUMS];
+    return &sums[slice / across][slice % across * octets * OCTET_SUMS];
+}
+
+/* Puts the own slice where the others' sums of it come in. */
+static void keep_slice(const sum_exchange *e, const mc_reg sums[WARPGROUP_BLOCKS][WGMMA_SUMS]) {
+    mc_builder *b = e->b;
+    for (int slice = 0; slice < exchange_slices(&e->shape); slice++) {
+        EMIT(b, setp_eq, e->is_slice, e->rank, I(slice));
+        for (int o = 0; o < e->shape.slice_octets; o++)
+            EMIT_IF(b, e->is_slice, sts_v4, AT(e->own, o * e->shape.threads * OCTET_BYTES),
+                    V4(slice_sums(e, sums, slice) + o * OCTET_SUMS));
+    }
+}
+
+/* Sends its slice to the thread block whose number differs from the own one in the bits of TURN. So in each
+   turn thread blocks send in pairs, and none gets more than one slice at a time if they keep step. */
+static void send_slice(const sum_exchange *e, int turn, const mc_reg sums[WARPGROUP_BLOCKS][WGMMA_SUMS]) {
+    mc_builder *b = e->b;
     char name[MC_MAX_NAME];
-    snprintf(name, sizeof name, "part_to%d", slice);
-    mc_reg to = mapa(b, name, e->own, I(slice));
-    snprintf(name, sizeof name, "full_of%d", slice);
-    mc_reg full = mapa(b, name, e->full, I(slice));
-    for (int o = 0; o < octets; o++)
-        EMIT(b, st_async_v4, AT(to, o * e->shape.threads * OCTET_BYTES), V4(from + o * OCTET_SUMS),
-             AT(full, 0));
+    snprintf(name, sizeof name, "peer%d", turn);
+    mc_reg peer = xor_b32(b, name, e->rank, I(turn));
+    snprintf(name, sizeof name, "part_to%d", turn);
+    mc_reg to = mapa(b, name, e->own, peer);
+    snprintf(name, sizeof name, "full_of%d", turn);
+    mc_reg full = mapa(b, name, e->full, peer);
+    for (int slice = 0; slice < exchange_slices(&e->shape); slice++) {
+        EMIT(b, setp_eq, e->is_slice, peer, I(slice));
+        for (int o = 0; o < e->shape.slice_octets; o++)
+            EMIT_IF(b, e->is_slice, st_async_v4, AT(to, o * e->shape.threads * OCTET_BYTES),
+                    V4(slice_sums(e, sums, slice) + o * OCTET_SUMS), AT(full, 0));
+    }
+}
+
+/* Tells every thread block that this warp has read, once all of its lanes have. */
+static void tell_read(const sum_exchange *e) {
+    EMIT(e->b, bar_warp_sync, H(0xffffffff));
+    EMIT_IF(e->b, e->tells, mbarrier_arrive_cluster, AT(e->teller, 0));
+}
+
+void exchange_free(const sum_exchange *e) {
+    note(e->b, "this thread block's stages were read: every thread block may send sums there");
+    tell_read(e);
 }
 
 void exchange_send(const sum_exchange *e, const mc_reg sums[WARPGROUP_BLOCKS][WGMMA_SUMS]) {
     mc_builder *b = e->b;
     int slices = exchange_slices(&e->shape);
-    note(b, "this part's sums go to the %d thread blocks that finish a slice each, once what they were sent",
-         slices);
-    note(b, "for the tile before was read");
+    note(b, "this part's sums go to the %d thread blocks that finish a slice each, once %s", slices,
+         e->in_stages ? "all have read their" : "what they were sent");
+    note(b, e->in_stages ? "stages" : "for the tile before was read");
     pipeline_await(b, "PARTS_EMPTY", e->passed, e->empty, e->phase);
-    EMIT(b, xor_b32, e->phase, e->phase, I(1));
-    EMIT_IF(b, e->expects, mbarrier_expect, e->state, AT(e->full, 0), I(exchange_bytes(&e->shape)));
-    for (int slice = 0; slice < slices; slice++) send_slice(e, slice, sums);
+    if (!e->in_stages) EMIT(b, xor_b32, e->phase, e->phase, I(1));
+    EMIT_IF(b, e->expects, mbarrier_expect, e->state, AT(e->full, 0),
+            I(exchange_bytes(&e->shape) - exchange_part_bytes(&e->shape)));
+    for (int turn = 1; turn < e->shape.parts; turn++) send_slice(e, turn, sums);
+    keep_slice(e, sums);
 }
 
 /* Adds the four sums of a part; floats are rounded to nearest. */
@@ -107,12 +144,12 @@ void exchange_take(const sum_exchange *e, const mc_reg *sums, mc_label next) {
     note(b, "the slice's sums of all %d parts are there: they are added up from part 0 on", e->shape.parts);
     pipeline_await(b, "PARTS_FULL", e->passed, e->full, e->phase);
     for (int o = 0; o < e->shape.slice_octets; o++) take_octet(e, o, sums + o * OCTET_SUMS);
-    note(b, "they were read: every thread block may send again");
-    EMIT(b, bar_warp_sync, H(0xffffffff));
-    EMIT_IF(b, e->tells, mbarrier_arrive_cluster, AT(e->teller, 0));
+    note(b, e->in_stages ? "they were read" : "they were read: every thread block may send again");
+    tell_read(e);
 }
 
+/* In stages that is the second phase: the first one ended when all had read their stages. */
 void exchange_end(const sum_exchange *e) {
     note(e->b, "the slices of the last tile were read, and nobody reaches into this thread block any more");
-    pipeline_await(e->b, "PARTS_READ", e->passed, e->empty, e->phase);
+    pipeline_await(e->b, "PARTS_READ", e->passed, e->empty, e->in_stages ? I(1) : e->phase);
 }

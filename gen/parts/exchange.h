@@ -1,9 +1,9 @@
 /* Sums that the thread blocks of a cluster have of one tile of C, each of its part of k: they are added up
  * through the cluster's shared memory.
  *
- * The tile is cut into slices, and slice i is finished by thread block i of the cluster: all of them send it
- * their sums, itself too, and it adds up what came, in the order of the parts, from part 0 on. Thread blocks
- * beyond the last slice only send. A slice is one of the consumers' blocks of 64 rows, by some of its
+ * The tile is cut into slices, and slice i is finished by thread block i of the cluster: all others send it
+ * their sums, it puts its own beside them, and adds all up in the order of the parts, from part 0 on. Thread
+ * blocks beyond the last slice only send. A slice is one of the consumers' blocks of 64 rows, by some of the
  * columns.
  *
  * The sums lie where they come in as the threads have them: those of part p, eight columns o of the slice
@@ -12,7 +12,7 @@
  *
  * A thread block has two barriers for it, like a pipeline of one stage (pipeline.h):
  *
- *   full    an arrival of its own, and the bytes of all parts, which st.async brings
+ *   full    an arrival of its own, and the bytes of the other parts, which st.async brings
  *   empty   an arrival of each warp that finishes a slice, in any thread block: all have read what came for
  *           the tile before, and this thread block may send again
  *
@@ -23,6 +23,11 @@
  *   exchange_send(&e, sums);           a tile's sums, once they are there
  *   exchange_take(&e, sums[0], next);  the slice's sums; who has no slice goes to NEXT
  *   exchange_end(&e);                  before the thread ends
+ *
+ * Sums may come in where the stages of a pipeline were (`in_stages`), of thread blocks that have one tile
+ * each, and of which each finishes a slice. Then `empty` has another phase before: exchange_free stands
+ * before exchange_send, and says that this thread block's stages were read. Nobody sends before all have said
+ * so.
  *
  * Before the first tile a thread block waits until the others have begun (roles.h). Nobody reaches into it
  * any more when all have read what came for its last tile: what it was sent has come by then. */
@@ -57,6 +62,7 @@ typedef struct sum_exchange {
     mc_builder *b;
     exchange_shape shape;
     bool real;           /* sums are f32; else s32 */
+    bool in_stages;      /* what comes in lies where stages were; there is one tile */
     mc_reg first, full;  /* shared addresses: of what comes in, a multiple of 16; of the barriers */
     mc_reg rank, thread; /* the thread block's number in the cluster; the thread's in the thread block */
     mc_reg lane, first_thread;
@@ -67,13 +73,15 @@ typedef struct sum_exchange {
     mc_reg own, in;        /* where the thread's sums go; where the parts' come in */
     mc_reg phase;          /* the parity of the phase at hand */
     mc_reg row, column;    /* of the slice's first sum, in the consumer's rows and in the tile */
-    mc_reg passed, state, part[4]; /* scratch */
+    mc_reg passed, is_slice, state, part[4]; /* scratch */
 } sum_exchange;
 
 void exchange_place(sum_exchange *e);
 /* By the thread for which GUARD holds (none: there is one alone). */
 void exchange_init(const sum_exchange *e, mc_reg guard);
 void exchange_begin(sum_exchange *e);
+/* In stages: this thread has read all of them. */
+void exchange_free(const sum_exchange *e);
 /* SUMS are those of the thread's blocks of rows (warpgroup.h). */
 void exchange_send(const sum_exchange *e, const mc_reg sums[WARPGROUP_BLOCKS][WGMMA_SUMS]);
 /* Makes SUMS, from the first one on, those of the slice. */

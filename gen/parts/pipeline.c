@@ -93,6 +93,14 @@ void pipeline_filled(const pipeline *p, const pipeline_producer *w) {
     EMIT_IF(b, w->wrap, mov_b32, w->empty, p->empty);
 }
 
+void pipeline_rewind(const pipeline *p, const pipeline_producer *w) {
+    mc_builder *b = p->b;
+    EMIT(b, mov_b32, w->to, p->first);
+    EMIT(b, mov_b32, w->full, p->full);
+    EMIT(b, mov_b32, w->empty, p->empty);
+    EMIT(b, mov_b32, w->parity, I(1));
+}
+
 /* Of more copies than there are stages, the stages from the next one on have the last copies, the oldest
    first, and the producer's parity is that of their phases. Fewer copies lie from stage 0 on. */
 void pipeline_drain(const pipeline *p, const pipeline_producer *w, mc_reg copies, mc_reg left, mc_reg more) {

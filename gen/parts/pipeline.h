@@ -98,6 +98,8 @@ void pipeline_expect(const pipeline *p, const pipeline_producer *w);
 void pipeline_fill(const pipeline *p, const pipeline_producer *w, mc_reg arrives);
 /* Goes on to the next stage. */
 void pipeline_filled(const pipeline *p, const pipeline_producer *w);
+/* Goes back to stage 0 as before the first copy: the first round of stages gets copies in two turns. */
+void pipeline_rewind(const pipeline *p, const pipeline_producer *w);
 /* Waits for the copies that are on their way, of COPIES in all, which is at least 1. A copy must have landed
    before the thread block ends, since its shared memory is then another block's. LEFT and MORE are
    scratch. */

@@ -12,12 +12,18 @@ role_shares roles_shares(int consumers, int helpers) {
     return helpers ? helped[consumers] : rows[consumers];
 }
 
+static role_shares shares_of(const warp_roles *r) {
+    static const role_shares narrow = {.launch = NARROW_LAUNCH},
+                             paired[] = {{0}, {NARROW_LAUNCH, 40, 216, 0}, {80, 24, 104, 0}};
+    return r->narrow ? narrow : r->paired ? paired[r->consumers] : roles_shares(r->consumers, r->helpers);
+}
+
 static bool shares_copies(const warp_roles *r) { return r->cluster > 1; }
 static bool shares_tiles(const warp_roles *r) { return r->parts > 1; }
 
 void roles_begin(warp_roles *r) {
     mc_builder *b = r->b;
-    b->launch_registers = r->narrow ? NARROW_LAUNCH : roles_shares(r->consumers, r->helpers).launch;
+    b->launch_registers = shares_of(r).launch;
     r->thread = load_special(b, "thread", "tid.x");
     r->lane = and_b32(b, "lane", r->thread, I(MC_WARP - 1));
     r->warp = shr_u32(b, "warp", r->thread, I(log2_of(MC_WARP)));
@@ -52,14 +58,14 @@ void roles_help(const warp_roles *r, mc_label helper) {
 }
 
 void roles_helper(const warp_roles *r, mc_label helper) {
-    role_shares shares = roles_shares(r->consumers, r->helpers);
+    role_shares shares = shares_of(r);
     set_label(r->b, helper);
     if (shares.helper < shares.launch) EMIT(r->b, registers_down, I(shares.helper));
 }
 
 void roles_produce(const warp_roles *r, mc_label producer) {
     mc_builder *b = r->b;
-    role_shares shares = roles_shares(r->consumers, r->helpers);
+    role_shares shares = shares_of(r);
     mc_reg produces = setp_eq(b, "produces", r->warpgroup, I(r->consumers));
     EMIT_IF(b, produces, bra_uni, TO(producer));
     if (shares.consumer) EMIT(b, registers_up, I(shares.consumer));
@@ -67,7 +73,7 @@ void roles_produce(const warp_roles *r, mc_label producer) {
 
 void roles_producer(const warp_roles *r, mc_label producer, mc_label end) {
     mc_builder *b = r->b;
-    role_shares shares = roles_shares(r->consumers, r->helpers);
+    role_shares shares = shares_of(r);
     set_label(b, producer);
     if (shares.producer) EMIT(b, registers_down, I(shares.producer));
     mc_reg idle = setp_ne(b, "idle", r->thread, I(r->consumers * WARPGROUP));

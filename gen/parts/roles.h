@@ -30,7 +30,8 @@
  *   roles_help(&r, helper);             they go to that label, before roles_produce
  *   roles_helper(&r, helper);           label; they take their share of the registers
  *
- * One consumer whose sums are few (`narrow`) needs no more than half a multiprocessor's registers.
+ * One consumer whose sums are few (`narrow`) needs no more than half a multiprocessor's registers. One with
+ * more, or two with few, can have that half but for the producer's (`paired`), beside another thread block.
  *
  * Turns. Consumers can share a tile, each with rows of its own (cooperative), or take whole tiles in turn
  * (ping-pong): then one multiplies while the other one stores. A named barrier for each consumer orders them:
@@ -64,6 +65,8 @@ typedef struct warp_roles {
     mc_builder *b;
     int consumers, helpers;
     bool narrow; /* one consumer, of few sums */
+    bool
+        paired; /* one consumer or two, which exchange registers with the producer in half a multiprocessor */
     int cluster; /* thread blocks that copy into each other's stages; 0 and 1: there are no others */
     int parts;   /* thread blocks of a cluster that share tiles, without `cluster`; 0 and 1: likewise */
 

@@ -88,6 +88,12 @@ unsigned stream_bytes(const stream_sums *s) {
     return stream_flag_bytes(s) + (unsigned)s->most * (unsigned)slot_bytes(s);
 }
 
+void stream_add_contract(const stream_sums *s, mc_contract *c) {
+    add_workspace(c, stream_bytes(s), STREAM_VECTOR * WORD, "sums of parts of tiles, behind their flags");
+    c->flags = stream_flag_bytes(s);
+    c->turn_most = s->most;
+}
+
 void stream_sums_begin(stream_sums *s) {
     mc_builder *b = s->b;
     note(b, "where thread blocks leave the sums of pieces, and their flags");

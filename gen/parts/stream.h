@@ -28,6 +28,12 @@
 
 #include "parts/gemm_order.h"
 #include "parts/warpgroup.h"
+#include "schema/family.h"
+
+/* Whether LEFT tiles, of BLOCKS thread blocks, are dealt out along k. */
+static inline bool stream_deals(double left, double blocks) {
+    return left > 0 && STREAM_OF * left <= STREAM_FULL * blocks;
+}
 
 /* -- Which pieces a thread block has ------------------------------------------------------------------- */
 
@@ -66,9 +72,10 @@ mc_reg stream_has(const stream_line *s, const char *name, mc_reg number);
 #define STREAM_MARK 0x7fa5c3967fb5d2e1
 
 enum {
-    STREAM_FLAG = 8,   /* bytes */
-    STREAM_VECTOR = 4, /* sums that are loaded or stored at once */
-    STREAM_PARTS = 8   /* loads that are on their way at once */
+    STREAM_FLAG = 8,             /* bytes */
+    STREAM_VECTOR = 4,           /* sums that are loaded or stored at once */
+    STREAM_PARTS = 8,            /* loads that are on their way at once */
+    STREAM_MULTIPROCESSORS = 144 /* that there is room for: of a whole die, and no GPU of sm_90a has more */
 };
 
 /* The caller sets the first part. */
@@ -91,10 +98,16 @@ typedef struct stream_sums {
     mc_reg part[STREAM_PARTS][STREAM_VECTOR];
 } stream_sums;
 
+/* Stages that a tile may have, since a line's are counted in s32: it has those of less than a tile for each
+   thread block, and twice that is room enough. */
+static inline int64_t stream_most_stages(const stream_sums *s) { return INT32_MAX / (2 * s->most); }
 /* Bytes of the workspace: of the flags, of all. */
 unsigned stream_flag_bytes(const stream_sums *s);
 unsigned stream_bytes(const stream_sums *s);
 
+/* Says in the contract that the kernel has the workspace, and is launched with as many thread blocks as run
+   at once. */
+void stream_add_contract(const stream_sums *s, mc_contract *c);
 void stream_sums_begin(stream_sums *s);
 /* SUMS are those of the piece at hand. If it is no tile's first one, they are left to another thread block,
    and the way goes on at NEXT. If the tile has other pieces, their sums are added to SUMS. */

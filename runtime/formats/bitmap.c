@@ -2,7 +2,7 @@
 #include "formats/bitmap.h"
 #include <inttypes.h>
 #include <string.h>
-#include "base/memory.h"
+#include "formats/bitmap_words.h"
 #include "formats/format.h"
 #include "formats/stride.h"
 #include "parts/bitmap.h"
@@ -11,7 +11,6 @@ extern const packed_format format_bitmap;
 
 enum {
     TILE_WORDS = BITMAP_TILE / BITMAP_WORD,
-    VEC_UNIT = 8,
     VALUES_UNIT = 16, /* bytes, to a multiple of which zeros fill up the values */
     VALUES_TAIL = 32  /* zeros behind these */
 };
@@ -36,16 +35,6 @@ static int64_t value_count(int64_t vectors, int vec) {
     return (vectors * vec + VALUES_UNIT - 1) / VALUES_UNIT * VALUES_UNIT + VALUES_TAIL;
 }
 
-static mc_status check_elements(mc_type type, int vec, mc_diag *diag) {
-    if (mc_type_bits(type) != 8)
-        return mc_fail(diag, MC_CANNOT, "bitmap-bcrs holds elements of 8 bits, the matrix %s",
-                       mc_type_text(type));
-    if (vec >= VEC_UNIT && vec <= MC_MAX_VEC && vec % VEC_UNIT == 0) return MC_OK;
-    return mc_fail(diag, MC_CANNOT,
-                   "bitmap-bcrs holds vectors of a multiple of %d elements up to %d, the matrix has %d",
-                   VEC_UNIT, MC_MAX_VEC, vec);
-}
-
 static mc_status check_masks(int64_t row_blocks, int64_t cols, mc_diag *diag) {
     if (row_blocks <= INT32_MAX && pair_count(row_blocks, cols) <= INT32_MAX / 2) return MC_OK;
     return mc_fail(diag, MC_CANNOT,
@@ -54,29 +43,21 @@ static mc_status check_masks(int64_t row_blocks, int64_t cols, mc_diag *diag) {
 }
 
 static mc_status check_matrix(const mc_vsparse *a, mc_diag *diag) {
-    mc_status status = check_elements(a->type, a->vec, diag);
+    mc_status status = bitmap_check_elements("bitmap-bcrs", a->type, a->vec, diag);
     if (status == MC_OK) status = check_masks(a->row_blocks, a->cols, diag);
-    if (status != MC_OK || a->vectors <= INT32_MAX) return status;
-    return mc_fail(diag, MC_CANNOT, "%" PRId64 " vectors: their numbers leave s32", a->vectors);
+    return status == MC_OK ? bitmap_check_vectors(a->vectors, diag) : status;
 }
 
 /* -- Pack --------------------------------------------------------------------------------------------- */
-
-/* Takes the vectors of the 32 columns before END from *VECTOR on, which come before LAST. */
-static mask_pair take_word(const int32_t *col_idx, int64_t end, int64_t last, int64_t *vector) {
-    mask_pair pair = {.first = (int32_t)*vector};
-    int64_t v = *vector;
-    for (; v < last && col_idx[v] < end; v++) pair.bits |= 1u << col_idx[v] % BITMAP_WORD;
-    *vector = v;
-    return pair;
-}
 
 static void put_masks(const mc_vsparse *a, mask_pair *pairs) {
     const int64_t words = words_of(a->cols);
     int64_t vector = 0;
     for (int64_t b = 0; b < a->row_blocks; b++)
-        for (int64_t w = 0; w < words; w++)
-            *pairs++ = take_word(a->col_idx, (w + 1) * BITMAP_WORD, a->row_ptr[b + 1], &vector);
+        for (int64_t w = 0; w < words; w++, pairs++) {
+            pairs->first = (int32_t)vector;
+            pairs->bits = bitmap_take_word(a->col_idx, (w + 1) * BITMAP_WORD, a->row_ptr[b + 1], &vector);
+        }
     for (int i = 0; i < BITMAP_END; i++) *pairs++ = (mask_pair){.first = (int32_t)vector};
 }
 
@@ -130,13 +111,6 @@ static mc_status bitmap_slots(const mc_vsparse *a, packed_slots *slots, mc_diag 
 
 /* -- Unpack ------------------------------------------------------------------------------------------- */
 
-/* The bits that word W of a row block may have. */
-static uint32_t word_columns(int64_t cols, int64_t w) {
-    const int64_t left = cols - w * BITMAP_WORD;
-    if (left >= BITMAP_WORD) return UINT32_MAX;
-    return left > 0 ? ((uint32_t)1 << left) - 1 : 0;
-}
-
 static mc_status check_first(const mask_pair *pairs, int64_t index, int64_t vectors, mc_diag *diag) {
     if (pairs[index].first == vectors) return MC_OK;
     return mc_fail(diag, MC_FORMAT,
@@ -159,8 +133,9 @@ static mc_status check_pairs(const mask_pair *pairs, int64_t row_blocks, int64_t
     mc_status status = MC_OK;
     *vectors = 0;
     for (int64_t i = 0; i < all && status == MC_OK; i++) {
+        const uint32_t columns = i < end ? bitmap_word_columns(cols, i % words) : 0;
         status = check_first(pairs, i, *vectors, diag);
-        if (status == MC_OK) status = check_bits(pairs, i, i < end ? word_columns(cols, i % words) : 0, diag);
+        if (status == MC_OK) status = check_bits(pairs, i, columns, diag);
         *vectors += __builtin_popcount(pairs[i].bits);
     }
     return status;
@@ -179,8 +154,7 @@ static void take_pattern(const mask_pair *pairs, mc_vsparse *a) {
     int64_t vector = 0;
     for (int64_t b = 0; b < a->row_blocks; b++) {
         for (int64_t w = 0; w < words; w++)
-            for (uint32_t bits = pairs[b * words + w].bits; bits != 0; bits &= bits - 1)
-                a->col_idx[vector++] = (int32_t)(w * BITMAP_WORD + __builtin_ctz(bits));
+            vector += bitmap_put_columns(pairs[b * words + w].bits, w, a->col_idx + vector);
         a->row_ptr[b + 1] = vector;
     }
 }
@@ -203,7 +177,7 @@ mc_status bitmap_unpack(const mc_packed *packed, mc_type type, int vec, int64_t 
     const mc_packed_array *masks = NULL, *values = NULL;
     int64_t vectors = 0;
     *a = (mc_vsparse){0};
-    mc_status status = check_elements(type, vec, diag);
+    mc_status status = bitmap_check_elements("bitmap-bcrs", type, vec, diag);
     if (status == MC_OK) status = packed_check_shape(vec, rows, cols, diag);
     if (status != MC_OK) return status;
     const mc_vsparse shape = {.type = type, .vec = vec, .row_blocks = rows / vec, .cols = cols};

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/bitmap.h"
+#include "formats/bitmap_tiles.h"
 #include "mcrt_internal.h"
+#include "parts/bitmap.h"
+#include "parts/bitmap_tiles.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,12 +17,14 @@ typedef struct input {
     mc_strided strided;
     mc_sampled sampled;
     mc_hrpb hrpb;
+    int64_t tile_rows; /* of bitmap-tiles */
     mc_type type;
     int vec;
     int64_t rows, cols;
 } input;
 
-enum { BCRS, SRBCRS, STRIDED, SAMPLED, HRPB, BITMAP, FORMATS, HEAD = 4 };
+/* The first byte chooses one of FORMATS; bitmap-tiles is a BITMAP with a bit of the second one. */
+enum { BCRS, SRBCRS, STRIDED, SAMPLED, HRPB, BITMAP, FORMATS, TILES = FORMATS, HEAD = 4 };
 
 static input choose(const uint8_t head[HEAD]) {
     static const mc_type types[] = {MC_S4, MC_U4, MC_S8, MC_U8, MC_S12, MC_U12, MC_S16, MC_U16};
@@ -39,6 +44,8 @@ static input choose(const uint8_t head[HEAD]) {
                               .windows = (head[1] & 32) && (head[0] & 16)};
     in.hrpb = (mc_hrpb){.tile_rows = head[1] & 8 ? 32 : 16, .tile_cols = head[1] & 16 ? 16 : 4};
     if (in.format == BITMAP) in.type = head[0] & 32 ? MC_U8 : MC_S8, in.vec = head[1] & 8 ? 16 : 8;
+    if (in.format == BITMAP && (head[1] & 16)) in.format = TILES;
+    in.tile_rows = in.vec << (head[1] >> 5 & 3);
     in.rows = (int64_t)in.vec * (head[2] & 7);
     if (in.format == HRPB) in.rows = head[2] & 63;
     in.cols = head[3];
@@ -65,6 +72,8 @@ static mc_status unpack(const input *in, const mc_packed *packed, mc_vsparse *a,
     if (in->format == SAMPLED)
         return mc_sampled_unpack(packed, in->vec, &in->sampled, in->rows, in->cols, a, diag);
     if (in->format == BITMAP) return bitmap_unpack(packed, in->type, in->vec, in->rows, in->cols, a, diag);
+    if (in->format == TILES)
+        return bitmap_tiles_unpack(packed, in->type, in->vec, in->tile_rows, in->rows, in->cols, a, diag);
     return mc_strided_unpack(packed, in->type, in->vec, &in->strided, in->rows, in->cols, a, diag);
 }
 
@@ -74,6 +83,7 @@ static mc_status pack(const input *in, const mc_vsparse *a, mc_packed *packed, m
     if (in->format == HRPB) return mc_hrpb_export(a, &in->hrpb, packed, diag);
     if (in->format == SAMPLED) return mc_sampled_pack(a, &in->sampled, packed, diag);
     if (in->format == BITMAP) return bitmap_pack(a, packed, diag);
+    if (in->format == TILES) return bitmap_tiles_pack(a, in->tile_rows, packed, diag);
     return mc_strided_pack(a, &in->strided, packed, diag);
 }
 
@@ -166,10 +176,29 @@ static void take_blocks(const input *in, int64_t blocks, const uint8_t *data, si
 /* Room for VECTORS vectors; a byte of the input is a number, or the first eight bits of a word. */
 static void take_masks(const input *in, int64_t vectors, const uint8_t *data, size_t size,
                        mc_packed *packed) {
-    const int64_t pairs = in->rows / in->vec * ((in->cols + 127) / 128 * 4) + 1;
+    const int64_t pairs = in->rows / in->vec * ((in->cols + 127) / 128 * 4) + BITMAP_END;
     packed->arrays[0] = take("masks", MC_S32, 2 * pairs, &data, &size);
     packed->arrays[1] = take("values", in->type, (vectors * in->vec + 15) / 16 * 16 + 32, &data, &size);
     packed->array_count = 2;
+}
+
+/* Bytes become words of bitmap-tiles: the first slot's number in the high half, pairs in the low one. */
+static void make_words(const mc_packed_array *array) {
+    int32_t *word = array->data;
+    for (int64_t i = 0; i < array->count; i++)
+        word[i] = (word[i] >> 4 & 15) << BITMAP_TILES_FIRST_SHIFT | (word[i] & 15);
+}
+
+/* Room for SLOTS slots of pairs. */
+static void take_tiles(const input *in, int64_t slots, const uint8_t *data, size_t size, mc_packed *packed) {
+    const int64_t tiles = (in->rows + in->tile_rows - 1) / in->tile_rows;
+    const int64_t stages = tiles * ((in->cols + BITMAP_TILES_STAGE - 1) / BITMAP_TILES_STAGE);
+    const int64_t words = stages * BITMAP_TILES_STEPS * (in->tile_rows / in->vec);
+    packed->arrays[0] = take("starts", MC_S32, stages + 1, &data, &size);
+    packed->arrays[1] = take("masks", MC_S32, words, &data, &size);
+    packed->arrays[2] = take("values", in->type, slots * 2 * in->vec, &data, &size);
+    packed->array_count = 3;
+    make_words(&packed->arrays[1]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -179,6 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (in.format == SAMPLED) take_items(&in, data[HEAD], data + HEAD + 1, size - HEAD - 1, &packed);
     else if (in.format == HRPB) take_blocks(&in, data[HEAD] & 15, data + HEAD + 1, size - HEAD - 1, &packed);
     else if (in.format == BITMAP) take_masks(&in, data[HEAD], data + HEAD + 1, size - HEAD - 1, &packed);
+    else if (in.format == TILES) take_tiles(&in, data[HEAD], data + HEAD + 1, size - HEAD - 1, &packed);
     else take_slots(&in, data[HEAD], data + HEAD + 1, size - HEAD - 1, &packed);
     mc_diag *diag = mc_diag_create();
     check(&in, &packed, diag);

@@ -36,12 +36,15 @@ printf '3\x40\0\0\0\0\0\0\0%-64s\1\2' '{"w":{"dtype":"I8","shape":[1,2],"data_of
 printf '4\3\4\2\1\4\10\1\0\3\4\1\4\6\0\1\2\3\4\5\6\7\10' >"$work/matrix/bsr"
 printf '4\11\4\1\2\4\10\2\0\1\2\2\2\3\3\4\4\1\0\0\0\7\10\1\2\3\4\5\6' >"$work/matrix/bsr-by-columns"
 # Three vectors of two in BCRS, SR-BCRS, strided-bcrs and sampled-list; two of eight in bitmap-bcrs.
+# bitmap-tiles: two pairs of columns; two and one in a tile of two row blocks of seven columns.
 padding() { printf "$1%.0s" $(seq "$2"); }
 printf '\x42\1\2\10\3\0\2\3\1\4\0\1\2\3\4\5\6' >"$work/packed/bcrs"
 { printf '\x43\1\1\10\1\0\3\1\4\6' && padding '\377' 13 && printf '\1\3\5' && padding '\0' 13 && printf '\2\4\6'; } >"$work/packed/srbcrs"
 { printf '\x62\1\1\10\1\1\1\1\4\6' && padding '\377' 29 && printf '\1\3\5' && padding '\0' 29 && printf '\2\4\6'; } >"$work/packed/strided"
 { printf '\x45\1\1\10\1\0\0\3\0\1\377\4\377\6' && padding '\377' 11 && printf '\1\2\3\4\5\6'; } >"$work/packed/sampled"
 { printf '\x41\0\1\10\2\0\x81\2\0\2\0\2\0' && padding '\2\0' 64 && printf '\1\2\3\4\5\6\7\10\11'; } >"$work/packed/bitmap"
+{ printf '\x41\x10\1\10\2\0\2\x09\x20' && padding '\1' 32; } >"$work/packed/tiles"
+{ printf '\x41\x30\2\7\3\0\3\x09\x22\x30\x30' && padding '\1\0' 24; } >"$work/packed/tiles-odd"
 # An entry that is edited: two edits, a label of three bytes, data. Records: one of the simulator, and some that are shipped.
 printf '\1\2\3\0\100\1\0\120\200abcthe bytes of a kernel' >"$work/cache/edited"
 printf '\0mccache\0\1\0\0\0\3\0\0\0\4\0\0\0\0\0\0\0' >"$work/cache/header"

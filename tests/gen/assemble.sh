@@ -738,7 +738,7 @@ defaults_list() {
         fi
         for vec in 16 8 4 2 1; do
             [ $vec = 16 ] && grep -q '^mma *= *"int4"' "$spec" && continue # which has up to 8 rows
-            [ $vec -lt 8 ] && grep -q '^staging *= *"expand"' "$spec" && continue # which has at least 8
+            [ $vec -lt 8 ] && grep -Eq '^staging *= *"(expand|fragments)"' "$spec" && continue # which has at least 8
             # For sm_120 ptxas 13 spills 40 bytes of a ring kernel of 16 warps of integers with V below 8.
             [ "$arch" = sm_120 ] && [ $vec != 8 ] && grep -q '"tma"' "$spec" && ! has_floats && continue
             echo "$arch 0 $(basename "$spec")-$vec --set vec=$vec"

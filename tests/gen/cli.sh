@@ -430,7 +430,32 @@ one '--set: stride: staging = "tma" takes 32 at a time' --set stride=64 "$ring"
 one '--set: prefetch: staging = "tma" always prefetches' --set prefetch=off "$ring"
 one '--set: align: staging = "tma" wants 16' --set align=4 "$ring"
 one "--set: window: 100 is not one of 64, 128, 256" --set window=100 "$ring"
-one "--set: stages: 5 is not one of 2, 3, 4, 6, 7, 8, 12, 14" --set stages=5 "$ring"
+one "--set: stages: 9 is not one of 2, 3, 4, 5, 6, 7, 8, 12, 14" --set stages=9 "$ring"
+
+# -- Rings that want registers -----------------------------------------------------------------------------------------
+joined() { "$mcgen" --set joined=on --set resident=off --set warps=8 --set split=1 --set overlap=off "$@"; }
+tiled=$specs/spmm_l8r8_tiled.lua
+expect 0 '_joined(' joined "$tiled"
+expect 2 'joined: wants integers' joined "$specs/spmm_e4m3_tiled.lua"
+expect 2 'joined: wants an rhs of 8 to 16 bits' joined "$specs/spmm_l8r4_tiled.lua"
+expect 2 'joined: leaves 16 warps no registers for 128 columns: at most 15' joined --set warps=16 "$tiled"
+expect 0 '_joined(' joined --set warps=15 "$tiled"
+expect 2 'joined: leaves resident = "on" no registers for 96 sums of a thread: at most 64' \
+    joined --set resident=on --set vec=16 --set lhs=s16 --set rhs=s12 --set tile_n=64 "$tiled"
+parted() { "$mcgen" --set resident=on --set warps=8 --set stages=4 --set depth=2 --set parts=2 --set vec=16 --set tile_n=64 "$@" "$specs/spmm_l8r8_split.lua"; }
+expect 0 '.reqntid 416' parted
+expect 2 'resident: warps that finish row blocks leave no registers for vec = 16 and 64 columns' parted --set lhs=s16 --set rhs=s16
+
+# -- Dense fragments ---------------------------------------------------------------------------------------------------
+fragments() { "$mcgen" "$@" "$specs/spmm_l8r8_fragments.lua"; }
+expect 2 'stream_k: tiles are dealt out along k in one way: parts = 1' fragments --set stream_k=on --set parts=2
+expect 2 'k: 954437121: with stream_k at most 954437120' fragments --set stream_k=on --set parts=1 --set k=954437121
+expect 0 'k must be at most 954437120' fragments --set stream_k=on --set parts=1 --describe
+expect 2 'warps: staging = "fragments" wants 4, 8 or 12 warps, not 2' fragments --set warps=2
+# One wgmma of 256 columns does not fit the registers of half a multiprocessor at launch.
+expect 0 '.maxnreg 240' fragments --set block_rows=64 --set warps=4 --set tile_n=256 --set stages=2 --set parts=1
+expect 0 '.maxnreg 128' fragments --set block_rows=64 --set warps=4 --set tile_n=128 --set stages=2 --set parts=1
+expect 0 '.maxnreg 80' fragments --set block_rows=128 --set warps=8 --set tile_n=64 --set stages=4 --set parts=1
 
 # -- Files -------------------------------------------------------------------------------------------------------------
 expect 1 "No such file" "$mcgen" nowhere.lua

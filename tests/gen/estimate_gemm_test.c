@@ -75,7 +75,9 @@ int main(int argc, char **argv) {
     check_everywhere(parts);
     check_choice(parts, (mc_problem){.m = 4096, .n = 16, .k = 4096}, "tile_n=16");
     check_choice(parts, (mc_problem){.m = 4096, .n = 16, .k = 4096}, "split=");
-    check_choice(parts, (mc_problem){.m = 512, .n = 512, .k = 16384}, "split=8");
+    /* 12 and 16 tiles of 128 x 128, where 15 clusters of eight run at once */
+    check_choice(parts, (mc_problem){.m = 384, .n = 512, .k = 16384}, "split=8");
+    check_choice(parts, (mc_problem){.m = 512, .n = 512, .k = 16384}, "tile_m=64 tile_n=64");
     /* a product of few tiles, and one that fills the GPU: split k, and not */
     const mc_problem few = {.m = 4096, .n = 16, .k = 4096}, square = {.m = 4096, .n = 4096, .k = 4096};
     CHECK(least(parts, few) < 0.8 * least(f16, few), "16 columns: %.1f us split, %.1f not", least(parts, few),

@@ -186,11 +186,25 @@ static bool has_bricks(const mc_kernel *kernel) {
 }
 
 static bool has_tiles(const mc_kernel *kernel) {
-    return strcmp(mc_kernel_contract(kernel)->format, "bitmap-bcrs") == 0;
+    return strncmp(mc_kernel_contract(kernel)->format, "bitmap", strlen("bitmap")) == 0;
+}
+
+/* Of columns, which share a slot. */
+static bool has_pairs(const mc_kernel *kernel) {
+    return strcmp(mc_kernel_contract(kernel)->format, "bitmap-tiles") == 0;
 }
 
 static bool has_rows(const mc_kernel *kernel) {
     return strcmp(mc_kernel_contract(kernel)->format, "csr") == 0;
+}
+
+/* Where the last vector could lie instead; where it lies, if nowhere. Arrays of pairs do not say which of a
+   pair's columns is taken, and so it is one of another pair. */
+static int32_t another_column(const mc_kernel *kernel, const mc_vsparse *a) {
+    const int32_t step = has_pairs(kernel) ? 2 : 1, *last = &a->col_idx[a->vectors - 1];
+    const bool alone = a->row_ptr[a->row_blocks - 1] == a->vectors - 1;
+    if (*last + step < a->cols) return *last + step;
+    return *last >= step && (alone || last[-1] < *last - step) ? *last - step : *last;
 }
 
 /* Another matrix: a vector more in the last row block, or one in another column. */
@@ -208,8 +222,7 @@ static void check_refused(const char *what, const mc_kernel *kernel, const mc_vs
     other.row_ptr[other.row_blocks]++;
     mc_diag_clear(diag);
     int32_t *last = &a->col_idx[a->vectors - 1], column = *last;
-    bool alone = a->row_ptr[a->row_blocks - 1] == a->vectors - 1;
-    *last = column + 1 < a->cols ? column + 1 : alone || last[-1] < column - 1 ? column - 1 : column;
+    *last = another_column(kernel, a);
     if (*last != column)
         CHECK(mc_pack_values(kernel, a, packed, diag) == MC_FORMAT, "%s: another column is taken", what);
     *last = column;

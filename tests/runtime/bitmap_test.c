@@ -1,48 +1,7 @@
 /* bitmap-bcrs: bytes worked out by hand, the way a kernel finds vectors, round trips, arrays that no matrix
    gives, values in place, no memory. */
-#include "failing_memory.h"
+#include "bitmap_check.h"
 #include "formats/bitmap.h"
-#include "formats/slots.h"
-#include "scratch.h"
-
-static mc_diag *diag;
-
-static const mc_type types[] = {MC_S8, MC_U8, MC_E4M3, MC_E5M2};
-enum { TYPES = sizeof types / sizeof *types };
-
-/* -- Matrices */
-
-typedef struct shape {
-    int64_t row_blocks, cols;
-    double sparsity;
-} shape;
-
-static const shape shapes[] = {{0, 0, 0},     {0, 200, 0},   {3, 0, 0},    {1, 1, 0},     {1, 5, .5},
-                               {4, 31, .7},   {4, 32, .3},   {3, 33, .5},  {5, 127, .6},  {5, 128, 0},
-                               {1, 128, .95}, {4, 129, .97}, {9, 300, .9}, {2, 1024, .3}, {6, 160, 1}};
-
-static mc_vsparse make_matrix(const shape *s, mc_type type, int vec) {
-    const mc_pattern pattern = {s->row_blocks, s->cols, s->sparsity, MC_PATTERN_UNIFORM, 0, 3};
-    mc_csr csr;
-    mc_vsparse a;
-    expect_ok("generate", mc_csr_generate(&pattern, &csr, diag), diag);
-    expect_ok("dilate", mc_vsparse_dilate(&csr, vec, type, &a, diag), diag);
-    for (int64_t i = 0; i < a.vectors * vec; i++) /* all 256 bytes, so that floats are NaNs, too */
-        mc_vsparse_set_value(&a, i / vec, (int)(i % vec), i * 7 + 1);
-    mc_csr_free(&csr);
-    return a;
-}
-
-/* Row block 0: columns 0, 31, 32 and 129; row block 1: none; row block 2: column 5. */
-static mc_vsparse small_matrix(mc_type type) {
-    int64_t row_ptr[] = {0, 4, 4, 5};
-    int32_t col_idx[] = {0, 31, 32, 129, 5};
-    const mc_csr csr = {.rows = 3, .cols = 130, .nnz = 5, .row_ptr = row_ptr, .col_idx = col_idx};
-    mc_vsparse a;
-    expect_ok("dilate", mc_vsparse_dilate(&csr, 8, type, &a, diag), diag);
-    for (int i = 0; i < 40; i++) mc_vsparse_set_value(&a, i / 8, i % 8, i + 1);
-    return a;
-}
 
 /* -- Bytes */
 
@@ -103,66 +62,27 @@ static void check_places(const mc_vsparse *a, const mc_packed *packed, const cha
     CHECK(wrong == 0, "%s: %lld wrong", what, (long long)wrong);
 }
 
-/* -- Through a kernel. Its contract is changed to name the format. */
+/* -- Through a kernel */
 
 static mc_kernel *make_kernel(mc_type type, int vec, const char *sizes) {
     char fields[128];
-    mc_kernel *kernel = NULL;
     snprintf(fields, sizeof fields, "op=spmm arch=sm_90 lhs=%s rhs=%s out=f32 vec=%d%s%s", mc_type_text(type),
              mc_type_text(type), vec, mc_type_is_real(type) ? "" : " scale=tensor", sizes);
-    expect_ok(fields, mc_kernel_outline_fields(fields, &kernel, diag), diag);
-    if (kernel == NULL) exit(check_end());
-    ((mc_contract *)mc_kernel_contract(kernel))->format = "bitmap-bcrs";
-    return kernel;
-}
-
-static bool same_packed(const mc_packed *a, const mc_packed *b) {
-    bool same = a->array_count == b->array_count;
-    for (size_t i = 0; same && i < a->array_count; i++) {
-        const mc_packed_array *x = &a->arrays[i], *y = &b->arrays[i];
-        same = x->type == y->type && x->count == y->count &&
-               memcmp(x->data, y->data, (size_t)mc_type_size(x->type, x->count)) == 0;
-    }
-    return same;
-}
-
-static void check_slots(const mc_kernel *kernel, const mc_vsparse *a, const mc_packed *packed,
-                        const char *what) {
-    packed_slots slots;
-    expect_ok(what, mc_pack_slots(kernel, a, &slots, diag), diag);
-    CHECK(slots.vec == a->vec && slots.period == a->vec * slots.group &&
-              slots.groups * slots.period <= mc_packed_find(packed, "values")->count,
-          "%s: slots reach beyond the values", what);
-    mc_vsparse back = *a;
-    back.values = calloc((size_t)(a->vectors * a->vec) + 1, 1);
-    packed_slots_take(&slots, mc_packed_find(packed, slots.array)->data, &back);
-    CHECK(same_vsparse(a, &back), "%s: slots", what);
-    free(back.values);
-    packed_slots_free(&slots);
+    return outline_kernel(fields, "bitmap-bcrs");
 }
 
 static void check_shape(const shape *s, mc_type type, int vec) {
-    char what[96], form[MC_PACK_FORM], want_form[96];
+    char what[96], form[96];
     mc_kernel *kernel = make_kernel(type, vec, "");
-    mc_vsparse a = make_matrix(s, type, vec), back;
-    mc_packed packed, anew;
+    mc_vsparse a = make_matrix(s, type, vec);
+    mc_packed packed;
     snprintf(what, sizeof what, "%s, vec %d, %lld x %lld", mc_type_text(type), vec, (long long)a.rows,
              (long long)a.cols);
-    expect_ok(what, mc_pack(kernel, &a, &packed, diag), diag);
+    snprintf(form, sizeof form, "bitmap-bcrs lhs=%s vec=%d", mc_type_text(type), vec);
+    expect_ok(what, bitmap_pack(&a, &packed, diag), diag);
     check_places(&a, &packed, what);
-    check_slots(kernel, &a, &packed, what);
-    expect_ok(what, mc_unpack(kernel, &packed, a.rows, a.cols, &back, diag), diag);
-    CHECK(back.row_ptr && same_vsparse(&a, &back), "%s: unpacked", what);
-    mc_vsparse_free(&back);
-    mc_vsparse_fill(&a, MC_VALUES_EXTREME, 5, NULL);
-    expect_ok(what, mc_pack_values(kernel, &a, &packed, diag), diag);
-    expect_ok(what, mc_pack(kernel, &a, &anew, diag), diag);
-    CHECK(same_packed(&packed, &anew), "%s: new values", what);
-    mc_pack_form(kernel, form);
-    snprintf(want_form, sizeof want_form, "bitmap-bcrs lhs=%s vec=%d", mc_type_text(type), vec);
-    CHECK(strcmp(form, want_form) == 0, "%s", form);
-    mc_packed_free(&anew);
     mc_packed_free(&packed);
+    check_through(kernel, &a, form, what);
     mc_vsparse_free(&a);
     mc_kernel_destroy(kernel);
 }
@@ -224,12 +144,7 @@ static void test_values(void) {
 
 /* -- What no matrix gives */
 
-static const struct {
-    const char *array;
-    int index;
-    uint32_t value;
-    const char *message;
-} damages[] = {
+static const damage damages[] = {
     {"masks", 0, 1, "masks[0] is 1, must be 0, the vectors before"},
     {"masks", 16, 3, "masks[16] is 3, must be 4, the vectors before"},
     {"masks", 4, 0x80000000, "masks[4] is -2147483648, must be 3, the vectors before"},
@@ -259,9 +174,7 @@ static void test_damaged(void) {
         mc_vsparse a = small_matrix(MC_S8);
         mc_packed packed;
         expect_ok("pack", bitmap_pack(&a, &packed, diag), diag);
-        const mc_packed_array *array = mc_packed_find(&packed, damages[i].array);
-        if (array->type == MC_S8) ((uint8_t *)array->data)[damages[i].index] = (uint8_t)damages[i].value;
-        else ((uint32_t *)array->data)[damages[i].index] = damages[i].value;
+        do_damage(&damages[i], &packed);
         expect_refused(&packed, MC_S8, 8, 24, 130, MC_FORMAT, damages[i].message);
         mc_packed_free(&packed);
         mc_vsparse_free(&a);
@@ -317,62 +230,9 @@ static void test_refused(void) {
     }
 }
 
-/* -- No memory: each allocation fails once, in turn. */
-
-static mc_packed kept; /* of small_matrix */
-
-static mc_status make_packed(const mc_kernel *kernel, const mc_vsparse *a) {
-    mc_packed out;
-    const mc_status status = mc_pack(kernel, a, &out, NULL);
-    CHECK(status == MC_OK || out.array_count == 0, "packed arrays are left");
-    mc_packed_free(&out);
-    return status;
-}
-
-static mc_status make_values(const mc_kernel *kernel, const mc_vsparse *a) {
-    return mc_pack_values(kernel, a, &kept, NULL);
-}
-
-static mc_status make_unpacked(const mc_kernel *kernel, const mc_vsparse *a) {
-    mc_vsparse out;
-    const mc_status status = mc_unpack(kernel, &kept, a->rows, a->cols, &out, NULL);
-    CHECK(status == MC_OK || out.values == NULL, "a matrix is left");
-    mc_vsparse_free(&out);
-    return status;
-}
-
-static mc_status make_slots(const mc_kernel *kernel, const mc_vsparse *a) {
-    packed_slots out;
-    const mc_status status = mc_pack_slots(kernel, a, &out, NULL);
-    packed_slots_free(&out);
-    return status;
-}
-
 static void test_memory(void) {
-    static const struct {
-        const char *name;
-        mc_status (*run)(const mc_kernel *kernel, const mc_vsparse *a);
-        long least; /* allocations that it makes, at least */
-    } operations[] = {{"pack", make_packed, 2},
-                      {"values", make_values, 1},
-                      {"unpack", make_unpacked, 3},
-                      {"slots", make_slots, 2}};
     mc_kernel *kernel = make_kernel(MC_S8, 8, "");
-    mc_vsparse a = small_matrix(MC_S8);
-    expect_ok("pack", bitmap_pack(&a, &kept, diag), diag);
-    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-        mc_status status = MC_NOMEM;
-        long count = 0;
-        for (; status != MC_OK && count < 10; count++) {
-            failing_after = count;
-            status = operations[i].run(kernel, &a);
-            CHECK(status == MC_OK || status == MC_NOMEM, "%s: status %d", operations[i].name, (int)status);
-        }
-        failing_after = -1;
-        CHECK(status == MC_OK && count > operations[i].least, "%s: %ld runs", operations[i].name, count);
-    }
-    mc_packed_free(&kept);
-    mc_vsparse_free(&a);
+    check_memory(kernel, &(const allocations){.pack = 2, .values = 1, .unpack = 3, .slots = 2});
     mc_kernel_destroy(kernel);
 }
 
@@ -381,8 +241,7 @@ int main(void) {
     test_bytes();
     for (int t = 0; t < TYPES; t++)
         for (int vec = 8; vec <= 16; vec += 8)
-            for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-                check_shape(&shapes[i], types[t], vec);
+            for (int i = 0; i < SHAPES; i++) check_shape(&shapes[i], types[t], vec);
     test_fits();
     test_values();
     test_damaged();

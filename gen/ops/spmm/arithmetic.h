@@ -33,7 +33,9 @@ typedef struct spmm_arithmetic {
     int value_bytes;        /* of what an mma takes of a value of A, in packed arrays */
     const char *value_type; /* of such a piece of a value */
     int stride, depth;      /* nonzero vectors of a stride, and of an mma: its k */
-    bool joins_halves;      /* ring: an mma takes both halves of a stride, 32 slots, and not one */
+    /* ring: an mma takes both halves of a stride, 32 slots, and not one; rows of B there have 16 bytes, of
+       which ldmatrix brings both halves at once */
+    bool joins_halves, narrow_rows;
     /* Gather: another kernel may write A's values, element after element, of so many bits; else 8, of packed
        bytes. WHOLE: a lane loads elements that an mma does not take as they are, and takes them apart */
     int given_bits;

@@ -61,8 +61,12 @@ enum {
 #include "ops/spmm/csr/columns_fields.def"
 #include "ops/spmm/ring/parts_fields.def"
 #include "ops/spmm/expand/fields.def"
+#include "ops/spmm/fragments/fields.def"
 #undef FIELD
 };
+
+/* The solvers that multiply dense tiles of A, in rows of fields that all of them have. */
+#define SPMM_TILED "expand fragments"
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STANDARD_SHARE = 2 };
 typedef enum spmm_stacking { STACKING_AUTO, STACKING_OFF, STACKING_ON } spmm_stacking;

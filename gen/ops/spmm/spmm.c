@@ -30,9 +30,10 @@ static const mc_field fields[] = {
 #include "ops/spmm/csr/columns_fields.def"
 #include "ops/spmm/ring/parts_fields.def"
 #include "ops/spmm/expand/fields.def"
+#include "ops/spmm/fragments/fields.def"
 };
 /* clang-format on */
-SCHEMA_FITS(fields, F_BLOCK_ROWS);
+SCHEMA_FITS(fields, F_STREAM_K);
 
 static const mc_solver *solver(const int64_t *point) {
 #define STAGING(name, word, solver, kind, doc) &solver,

@@ -102,6 +102,16 @@ static inline int spmm_pair_columns(const spmm_arithmetic *math) { return 16 / m
 /* With a 4-bit B, the bit of an accumulator's number that says that its mma has odd columns. */
 enum { SPMM_PAIR_ODD = 4 };
 
+/* pairs.c. Declares `first` and `second`, for pairs of bytes that are taken apart. */
+void spmm_declare_joined(spmm_pairs *p);
+/* Takes apart the pairs of bytes of load LOAD in half HALF of a stride, MATRIX: `first` or `second` gets
+   four slots of the bytes at even places, and of those at odd ones. PICKS are prmt's selectors of either,
+   which put slots in the order of A's values. */
+void spmm_join_bytes(const spmm_pairs *p, int half, int load, const mc_reg matrix[4],
+                     const unsigned picks[2]);
+/* Which register has those of piece PIECE, of two of 16 bytes, at even places or at ODD ones. */
+static inline int spmm_joined_of(int piece, int odd) { return 2 * odd + piece; }
+
 /* -- What an arithmetic implements ----------------------------------------------------------------------- */
 
 /* The functions below the table call it, and say what each is to do. */

@@ -1,6 +1,7 @@
 /* The frame of a wgmma kernel: who is who, the pipeline, and the order of the roles' parts. */
 #include "parts/wgmma/wgmma.h"
 #include "parts/emit.h"
+#include "parts/k_part.h"
 #include "parts/tensor_copy.h"
 #include <stdio.h>
 
@@ -91,26 +92,10 @@ static void begin_batch(wgmma_kernel *g, const gemm_batch *batch) {
     g->b_product = operand_product(b, "b_product", g->product, "b_stride");
 }
 
-/* A shape in a register, whether the spec fixes it or not. */
-static mc_reg load_size(mc_builder *b, const char *reg, const char *name, int64_t fixed) {
-    return fixed == MC_OPEN ? ld_param_s32(b, reg, NAME(name)) : mov_b32(b, reg, I(fixed));
-}
-
-/* Split: the stages of k are dealt out in order, the first parts having one more where they are no multiple.
-   A part has at least one: where k has fewer, that lies behind its end, and has zeros. */
+/* Split: behind k's end a part has zeros. */
 static void begin_part(wgmma_kernel *g) {
-    mc_builder *b = g->b;
-    int parts = g->plan->split;
-    note(b, "the thread block's part of k, in stages: it lies behind k's end if there are too few");
-    mc_reg all = g->k_stages, each = shr_u32(b, "part_least", all, I(log2_of(parts)));
-    mc_reg more = and_b32(b, "parts_with_more", all, I(parts - 1));
-    mc_reg before = min_s32(b, "more_before", g->roles.rank, more);
-    g->k_all = all;
-    g->k_first = mad_s32(b, "part_first", g->roles.rank, each, before);
-    mc_reg one = setp_lt(b, "part_has_more", g->roles.rank, more);
-    mc_reg stages = carried(b, "part_stages", each);
-    EMIT_IF(b, one, add_s32, stages, stages, I(1));
-    g->k_stages = max_s32(b, "part_k_stages", stages, I(1));
+    const k_part part = k_part_of(g->b, g->roles.rank, g->plan->split, g->k_stages);
+    g->k_all = g->k_stages, g->k_first = part.first, g->k_stages = part.stages;
 }
 
 void wgmma_emit(const void *data, mc_builder *b) {

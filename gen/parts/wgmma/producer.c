@@ -161,10 +161,7 @@ static void emit_early(const producer *p, mc_label end, mc_label stage, mc_label
     next_stage(p, count, true, false, a_stage);
     emit_grid_wait(b, true, "B");
     note(b, "B's part of the same stages");
-    EMIT(b, mov_b32, p->stage.to, pipe->first);
-    EMIT(b, mov_b32, p->stage.full, pipe->full);
-    EMIT(b, mov_b32, p->stage.empty, pipe->empty);
-    EMIT(b, mov_b32, p->stage.parity, I(1));
+    pipeline_rewind(pipe, &p->stage);
     EMIT(b, mov_b32, count, early);
     set_label(b, b_stage);
     tensor_copy_tile(&p->rhs, p->k, p->stage.to, p->stage.full);

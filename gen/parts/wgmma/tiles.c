@@ -60,23 +60,19 @@ int wgmma_result_columns(const wgmma_plan *plan) {
 
 /* -- Stream ------------------------------------------------------------------------------------------- */
 
-/* Multiprocessors of a whole die: no GPU of sm_90a has more. */
-enum { MOST_MULTIPROCESSORS = 144 };
-
 stream_sums wgmma_stream(const wgmma_plan *plan) {
     int beside = wgmma_is_narrow(plan) ? 2 : 1;
     return (stream_sums){.threads = (plan->turns ? 1 : plan->consumers) * WARPGROUP,
                          .blocks = wgmma_blocks(plan),
                          .sums = plan->tile_n / 2,
-                         .most = beside * MOST_MULTIPROCESSORS,
+                         .most = beside * STREAM_MULTIPROCESSORS,
                          .real = plan->problem.output.real};
 }
 
-/* A line has the stages of less than a tile for each thread block. Twice that is room enough. */
 int64_t wgmma_stream_k(const wgmma_plan *plan) {
     const stream_sums sums = wgmma_stream(plan);
     const shared_tile rhs = wgmma_rhs(plan);
-    return INT32_MAX / (2 * sums.most) * (int64_t)rhs.k;
+    return stream_most_stages(&sums) * rhs.k;
 }
 
 /* -- Shared memory ------------------------------------------------------------------------------------ */

@@ -5,11 +5,6 @@
    that the GPU has not got. */
 enum { SPARE = 16, EMULATION = 72 };
 
-/* A shape in a register, whether the spec fixes it or not. */
-static mc_reg load_size(mc_builder *b, const char *reg, const char *name, int64_t fixed) {
-    return fixed == MC_OPEN ? ld_param_s32(b, reg, NAME(name)) : mov_b32(b, reg, I(fixed));
-}
-
 /* The thread block's tile: its number is the thread block's. */
 static void take_tile(mma_kernel *g, mc_label end) {
     mc_builder *b = g->b;

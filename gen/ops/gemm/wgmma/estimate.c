@@ -28,7 +28,7 @@ static double held(const wgmma_plan *plan, const mc_gpu *gpu) {
 
 /* Stream: whether the tiles that fill no whole turn are dealt out along k. */
 static bool has_line(const wgmma_plan *plan, double left, double blocks) {
-    return plan->stream && left > 0 && STREAM_OF * left <= STREAM_FULL * blocks;
+    return plan->stream && stream_deals(left, blocks);
 }
 
 static dealing deal(const wgmma_plan *plan, const mc_gpu *gpu, const mc_problem *p) {

@@ -204,9 +204,7 @@ static void add_c_map(const wgmma_plan *plan, mc_contract *c) {
 static void add_stream(const wgmma_plan *plan, mc_contract *c) {
     const stream_sums sums = wgmma_stream(plan);
     if (!plan->stream) return;
-    add_workspace(c, stream_bytes(&sums), STREAM_VECTOR * WORD, "sums of parts of tiles, behind their flags");
-    c->flags = stream_flag_bytes(&sums);
-    c->turn_most = sums.most;
+    stream_add_contract(&sums, c);
     if (plan->problem.k == MC_OPEN && !plan->problem.lhs.integer)
         add_constraint(c, (mc_constraint){"k", 0, wgmma_stream_k(plan), "stages are counted in s32"});
 }

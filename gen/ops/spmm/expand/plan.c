@@ -1,22 +1,14 @@
 /* How the plan of the solver `expand` follows from a point, and what fields have against each other. */
 #include "ops/spmm/expand/expand.h"
+#include "ops/spmm/by_columns.h"
 #include "parts/emit.h"
-#include "parts/tensor_copy.h"
 
-static void check_fields(const int64_t *point, mc_complaints *complaints) {
-    static const struct {
-        int field, wanted;
-        const char *why;
-    } rows[] = {{F_B_MAJOR, 1, "staging = \"expand\" copies B by columns: b_major = \"column\""},
-                {F_C_MAJOR, 1, "it has C by columns, too: c_major = \"column\""},
-                {F_WARPS, 4, "its warps follow from tile_n: leave it out"},
-                {F_SPLIT, 1, "thread blocks share k, not warps: `parts`"},
-                {F_SUM, 0, "its sums are s32: sum = \"wrap\""},
-                {F_B_SCALE, 0, "it has no scales of B's columns yet: b_scale = \"none\""},
-                {F_BETA, 0, "it has no factor of the residual: beta = \"none\""},
-                {F_BATCH, 0, "it computes single products: batch = false"}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (point[rows[i].field] != rows[i].wanted) complain(complaints, rows[i].field, "%s", rows[i].why);
+static void check_fields(const int64_t *point, const spmm_plan *base, mc_complaints *complaints) {
+    spmm_check_by_columns(point, base->staging_name, complaints);
+    if (point[F_WARPS] != WARPGROUP_WARPS)
+        complain(complaints, F_WARPS, "its warps follow from tile_n: leave it out");
+    if (point[F_B_SCALE] != 0)
+        complain(complaints, F_B_SCALE, "it has no scales of B's columns yet: b_scale = \"none\"");
 }
 
 /* Leaves a form in any case, so that the rest of the plan can be made. */
@@ -134,7 +126,7 @@ void spmm_expand_make_plan(const int64_t *point, void *out, mc_complaints *compl
     plan_types(plan, complaints);
     plan_tile(point, plan, complaints);
     plan_store(plan, complaints);
-    check_fields(point, complaints);
+    check_fields(point, &plan->base, complaints);
     check_room(point, product, complaints);
     plan->base.threads = roles_threads(product->consumers, product->helpers);
     plan->base.shared_bytes = (unsigned)wgmma_shared_bytes(product);

@@ -1,9 +1,9 @@
 /* The solver `expand`, of staging "expand": contract, facts, name and header. */
 #include <stdio.h>
 #include "ops/spmm/expand/expand.h"
+#include "ops/spmm/by_columns.h"
 #include "ops/spmm/solvers.h"
 #include "parts/emit.h"
-#include "parts/tensor_copy.h"
 
 static void add_a(const expand_plan *plan, mc_contract *c) {
     c->format = "bitmap-bcrs";
@@ -16,25 +16,6 @@ static void add_a(const expand_plan *plan, mc_contract *c) {
               (mc_array){"values", plan->base.math.value_type,
                          plan->base.vec > TILE_LINES ? "vectors * 16 + 32" : "vectors * 8 + 32",
                          "vectors, one behind another, by row blocks and columns"});
-}
-
-static void add_b(const expand_plan *plan, mc_contract *c) {
-    const shared_tile tile = wgmma_lhs(&plan->product);
-    const tensor_box box = tensor_copy_box(&tile, 1);
-    add_map(c,
-            (mc_map_param){.param = wgmma_lhs_map(&plan->product),
-                           .array = "b",
-                           .type = "rhs",
-                           .rows = "n",
-                           .cols = "k",
-                           .ld = "ldb",
-                           .box_rows = (unsigned)box.outer,
-                           .box_cols = (unsigned)box.inner,
-                           .swizzle = (unsigned)tile.span,
-                           .element_bytes = (unsigned)tile.bytes,
-                           .per_byte = 1},
-            "B, [n][ldb]");
-    add_constraint(c, (mc_constraint){"ldb", MC_TENSOR_MAP_ALIGN, 0, NULL});
 }
 
 static void add_c(const expand_plan *plan, mc_contract *c) {
@@ -56,17 +37,6 @@ static void add_c(const expand_plan *plan, mc_contract *c) {
             plan->base.c_doc);
 }
 
-static void add_shapes(const expand_plan *plan, mc_contract *c) {
-    const spmm_plan *base = &plan->base;
-    const bool adds = base->output.residual != OUT_NO_ADDEND;
-    add_shape(c, "m", base->m, "rows of A and C, a multiple of vec");
-    add_shape(c, "n", base->n, "columns of B and C");
-    add_shape(c, "k", base->k, "columns of A, rows of B");
-    if (plan->product.store != STORE_TENSOR)
-        add_shape(c, "ldc", base->ldc, "elements from one column of C to the next");
-    if (adds) add_shape(c, "ldr", base->ldr, "elements from one column of the residual to the next");
-}
-
 /* Elements of which columns of C are multiples. */
 static unsigned c_multiple(const expand_plan *plan) {
     const int bytes = out_element_bytes(plan->base.output.element);
@@ -74,32 +44,30 @@ static unsigned c_multiple(const expand_plan *plan) {
 }
 
 static void add_limits(const expand_plan *plan, mc_contract *c) {
-    static const char why[] = "a tile's last row and column are counted in s32";
     const wgmma_plan *product = &plan->product;
     const bool adds = plan->base.output.residual != OUT_NO_ADDEND;
-    add_constraint(c, (mc_constraint){"m", 0, INT32_MAX - product->tile_n + 1, why});
-    add_constraint(c, (mc_constraint){"n", 0, INT32_MAX - product->tile_m + 1, why});
+    spmm_add_limits_by_columns(product->tile_n, product->tile_m, c);
     add_constraint(c, (mc_constraint){"ldc", c_multiple(plan), 0, NULL});
     if (adds)
         add_constraint(
             c, (mc_constraint){"ldr",
                                gemm_multiple(gemm_residual_load(&product->problem, wgmma_store_run(product))),
                                0, NULL});
-    add_constraint(c, (mc_constraint){"k", 0, spmm_k_limit(&plan->base.math), SUMS_ARE_EXACT});
-    c->sums = spmm_sums_contract(&plan->base.math);
+    spmm_add_sums_by_columns(&plan->base, c);
 }
 
 static void make_contract(const void *data, mc_contract *c) {
     const expand_plan *plan = data;
     const spmm_plan *base = &plan->base;
     const wgmma_plan *product = &plan->product;
+    const shared_tile b_tile = wgmma_lhs(product);
     const bool tensor = product->store == STORE_TENSOR;
     add_a(plan, c);
     if (tensor) out_add_factors(&base->output, c);
     else out_add_dense(&base->output, base->c_doc, (unsigned)base->align, c);
     out_add_residual(&base->output, true, (unsigned)base->align, c);
-    add_shapes(plan, c);
-    add_b(plan, c);
+    spmm_add_shapes_by_columns(base, !tensor, c);
+    spmm_add_b_by_columns(&b_tile, c);
     if (tensor) add_c(plan, c);
     add_limits(plan, c);
     c->shared_dynamic = base->shared_bytes;
@@ -141,12 +109,6 @@ static void emit(const void *data, mc_builder *b) {
     wgmma_emit(&plan->product, b);
 }
 
-static const char *computes(const void *data) {
-    (void)data;
-    return "C[m,n] = A[m,k] B[k,n]: A of vec x 1 nonzero vectors, B and C dense and column-major; integers, "
-           "sums in s32.";
-}
-
 static const char *how(const void *data) {
     (void)data;
     return "The transpose is computed, C^T = B^T A^T, by wgmma. One thread copies tiles of B into stages in\n"
@@ -163,6 +125,6 @@ const mc_solver spmm_expand = {
     .emit = emit,
     .entry_name = entry_name,
     .estimate = spmm_expand_estimate,
-    .computes = computes,
+    .computes = spmm_computes_by_columns,
     .how = how,
 };

@@ -1,7 +1,7 @@
 /* Products of pairs of bytes. ldmatrix.trans moves elements of 16 bits, so that a lane gets two
-   neighbouring columns (bytes) of two slots. These are not untangled. Instead two mma each take one of the
-   columns: for the one, A's values stand at the even bytes of the operand, for the other at the odd bytes,
-   with zeros between. With a B of 12 or 16 bits the two bytes are the digits of one column. */
+   neighbouring columns (bytes) of two slots. But for `joined` these are not untangled. Instead two mma each
+   take one of the columns: for the one, A's values stand at the even bytes of the operand, for the other at
+   the odd bytes, with zeros between. With a B of 12 or 16 bits the two bytes are the digits of one column. */
 #include "ops/spmm/integer/products.h"
 
 /* Makes operands of the values X of 8 rows: `even` for the columns at even bytes, `odd` for those at odd
@@ -84,17 +84,19 @@ static void emit_multiply_nibbles(const spmm_pairs *p, mc_reg matrix[][4], const
         }
 }
 
+/* prmt's selectors of the bytes at even places of two registers, and at odd ones: of slots in the order of
+   A's values. */
+static const unsigned picks[] = {0x6240, 0x7351};
+
 /* Makes an operand of rows of 16 bytes, of which ldmatrix brought all 32 slots: the 8 even columns, then the
    8 odd ones, of the slots in the order of A's values. MATRIX i has slots 8 i to 8 i + 7, of which a register
    has two, in two columns. */
 static void emit_columns(const spmm_pairs *p, const mc_reg matrix[4]) {
-    static const unsigned selectors[] = {0x6240, 0x7351};
-    mc_builder *b = p->sums->b;
-    note(b, "even columns and odd ones, of slots 0..15 and 16..31");
+    note(p->sums->b, "even columns and odd ones, of slots 0..15 and 16..31");
     for (int half = 0; half < 2; half++)
         for (int odd = 0; odd < 2; odd++)
-            EMIT(b, prmt, p->first[0][frag_a_reg(odd, half)], matrix[2 * half], matrix[2 * half + 1],
-                 H(selectors[odd]));
+            EMIT(p->sums->b, prmt, p->first[0][frag_a_reg(odd, half)], matrix[2 * half], matrix[2 * half + 1],
+                 H(picks[odd]));
 }
 
 /* Multiplies it by VALUE, those of both halves as they are packed. */
@@ -107,13 +109,61 @@ static void emit_multiply_columns(const spmm_pairs *p, const mc_reg *value) {
                           spmm_acc_of(p->sums, m, 0, 0));
 }
 
+/* -- Both halves at once -------------------------------------------------------------------------------- */
+
+/* Zeros between A's values cost twice the mma. With `joined` pairs of bytes are taken apart instead. */
+
+/* A product of mma MMA: its VALUE by the bytes at even places, or at ODD ones, of load LOAD. */
+typedef struct joined_product {
+    int mma, load, odd;
+    const mc_reg *value;
+} joined_product;
+
+/* Multiplies COUNT pieces of 16 bytes at once, from PIECE on. */
+static void emit_joined_product(const spmm_pairs *p, joined_product of, int piece, int count) {
+    const spmm_arithmetic *math = p->sums->of;
+    const bool digits = math->integer.b.count > 1;
+    const int rhs_digit = digits ? of.odd : 0, loads = 2 / count,
+              group = spmm_pair_columns(math) * (loads * of.load + piece) + (digits ? 0 : of.odd);
+    mc_reg b[4] = {{0}};
+    for (int i = 0; i < count; i++) {
+        b[frag_a_reg(i, 0)] = p->first[of.load][spmm_joined_of(piece + i, of.odd)];
+        b[frag_a_reg(i, 1)] = p->second[spmm_joined_of(piece + i, of.odd)];
+    }
+    spmm_emit_product(p->sums, spmm_mma(math, of.mma * math->integer.planes, rhs_digit),
+                      (spmm_operands){b, of.value, 2, count}, spmm_acc_of(p->sums, of.mma, rhs_digit, group));
+}
+
+/* Multiplies load LOAD by VALUE, those of both halves as they are packed. */
+static void emit_multiply_joined(const spmm_pairs *p, int load, const mc_reg *value) {
+    const spmm_arithmetic *math = p->sums->of;
+    const int operands = integer_operands(math), count = spmm_is_tall(math) ? 1 : 2;
+    for (int m = 0; m < integer_products(math); m++)
+        for (int odd = 0; odd < 2; odd++)
+            for (int piece = 0; piece < 2; piece += count)
+                emit_joined_product(p, (joined_product){m, load, odd, &value[2 * operands * m]}, piece,
+                                    count);
+}
+
+static void emit_multiply_halves(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value) {
+    note(p->sums->b, half ? "join slots 16..31, and multiply" : "join slots 0..15");
+    for (int q = 0; q < p->loads; q++) {
+        spmm_join_bytes(p, half, q, matrix[q], picks);
+        if (half) emit_multiply_joined(p, q, value);
+    }
+}
+
 spmm_pairs integer_pairs_begin(spmm_sums *sums, int loads) {
     mc_builder *b = sums->b;
     bool halves = sums->of->integer.rhs.bits == 4;
     int operands = 2 * (halves ? sums->of->mma : integer_operands(sums->of));
     spmm_pairs p = {.sums = sums, .loads = loads};
-    if (sums->of->joins_halves) {
+    if (sums->of->narrow_rows) {
         b32_array(b, "columns_of", 4, p.first[0]);
+        return p;
+    }
+    if (sums->of->joins_halves) {
+        spmm_declare_joined(&p);
         return p;
     }
     p.zero = mov_b32(b, "zero", I(0));
@@ -126,9 +176,13 @@ spmm_pairs integer_pairs_begin(spmm_sums *sums, int loads) {
 void integer_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value,
                             int step) {
     bool digits = p->sums->of->integer.b.count > 1;
-    if (p->sums->of->joins_halves) {
+    if (p->sums->of->narrow_rows) {
         if (half == 0) emit_columns(p, matrix[0]);
         else emit_multiply_columns(p, value);
+        return;
+    }
+    if (p->sums->of->joins_halves) {
+        emit_multiply_halves(p, half, matrix, value);
         return;
     }
     note(p->sums->b, "slots %d..%d: values at even bytes for %s, at odd bytes for %s", 16 * half,

@@ -28,28 +28,11 @@ spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) {
     const real_form b_form = sums->of->real.pair->b_form;
     p.real.b = real_declare_widener(b, b_form, "b");
     if (real_widens(b_form)) b32_array(b, "wide_column", REAL_COLUMNS, p.real.column);
-    if (!sums->of->joins_halves) return p;
-    mc_reg first[4 * SPMM_MAX_LOADS];
-    b32_array(b, "first", 4 * loads, first);
-    for (int i = 0; i < 4 * loads; i++) p.first[i / 4][i % 4] = first[i];
-    b32_array(b, "second", 4, p.second);
+    if (sums->of->joins_halves) spmm_declare_joined(&p);
     return p;
 }
 
 /* -- Columns of 8 bits --------------------------------------------------------------------------------- */
-
-/* Of piece PIECE of a load: four slots of its even columns, or of its ODD ones. */
-static int column_of(int piece, int odd) { return BESIDE * odd + piece; }
-
-static void join_bytes(const spmm_pairs *p, const mc_reg matrix[4], const mc_reg column[4]) {
-    static const unsigned picks[] = {0x6420, 0x7531}; /* even bytes of two registers, odd ones */
-    bool tall = spmm_is_tall(p->sums->of);
-    for (int piece = 0; piece < BESIDE; piece++)
-        for (int odd = 0; odd < 2; odd++) {
-            mc_reg low = matrix[tall ? 2 * piece : piece], high = matrix[tall ? 2 * piece + 1 : piece + 2];
-            EMIT(p->sums->b, prmt, column[column_of(piece, odd)], low, high, I(picks[odd]));
-        }
-}
 
 /* The accumulators of piece PIECE of load LOAD, where each mma has one: of even columns, then of odd ones. */
 static int group_of(int load, int piece, int odd) { return 2 * (BESIDE * load + piece) + odd; }
@@ -57,7 +40,7 @@ static int group_of(int load, int piece, int odd) { return 2 * (BESIDE * load + 
 static void multiply_bytes(const spmm_pairs *p, int load, const mc_reg *value, int step) {
     const mc_reg *low = p->first[load], *high = p->second;
     for (int odd = 0; odd < 2; odd++) {
-        int column = column_of(0, odd), beside = column_of(1, odd);
+        int column = spmm_joined_of(0, odd), beside = spmm_joined_of(1, odd);
         if (!spmm_is_tall(p->sums->of)) {
             const mc_reg a[] = {low[column], low[beside], high[column], high[beside]};
             real_emit_mma(p->sums, a, value, 2 * load + odd);
@@ -71,9 +54,10 @@ static void multiply_bytes(const spmm_pairs *p, int load, const mc_reg *value, i
 }
 
 static void pairs_of_bytes(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
+    static const unsigned picks[] = {0x6420, 0x7531}; /* slots in their order */
     note(p->sums->b, half ? "join slots 16..31, and multiply" : "join slots 0..15");
     for (int q = 0; q < p->loads; q++) {
-        join_bytes(p, matrix[q], half ? p->second : p->first[q]);
+        spmm_join_bytes(p, half, q, matrix[q], picks);
         if (half) multiply_bytes(p, q, value, step);
     }
 }

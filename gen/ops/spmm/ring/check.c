@@ -6,6 +6,7 @@ enum {
     WORDS_COLUMNS = 32, /* of rows of words, at least */
     TENSOR_ROWS = 256,  /* of a box (CUDA driver API, cuTensorMapEncodeTiled) */
     ALWAYS_BYTES = 64,  /* of a row of a B that is always there: ptxas 13 spills with more */
+    FINISHED_SUMS = 64, /* of a lane, with vec = 16, beside warps that finish row blocks: the same */
 };
 
 static void check_split(const ring_plan *plan, mc_complaints *complaints) {
@@ -37,6 +38,26 @@ static void check_b(const ring_plan *plan, mc_complaints *complaints) {
     if (base->batch && plan->tensor)
         complain(complaints, F_BATCH,
                  "staging = \"tma\" copies from one B: \"direct\", \"shared\" or \"async\"");
+}
+
+/* Columns that are put together want registers beside those that ldmatrix brings: ptxas 13 spills of more
+   warps or sums. */
+static void check_joined(const ring_plan *plan, mc_complaints *complaints) {
+    enum { WIDE_ROW = 128, WIDE_WARPS = 15, RESIDENT_SUMS = 64 };
+    const spmm_plan *base = &plan->base;
+    const spmm_arithmetic *math = &base->math;
+    if (!plan->joined) return;
+    if (math->kind->real) complain(complaints, F_JOINED, "wants integers");
+    else if (math->b_bits < 8) complain(complaints, F_JOINED, "wants an rhs of 8 to 16 bits");
+    else if (ring_is_narrow(plan))
+        complain(complaints, F_JOINED, "rows of 16 bytes are joined in any case: leave it out");
+    else if (ring_row_bytes(plan) >= WIDE_ROW && base->warps > WIDE_WARPS)
+        complain(complaints, F_JOINED, "leaves %d warps no registers for %d columns: at most %d", base->warps,
+                 base->tile_n, WIDE_WARPS);
+    else if (plan->resident && ring_acc_count(plan) * math->sums > RESIDENT_SUMS)
+        complain(complaints, F_JOINED,
+                 "leaves resident = \"on\" no registers for %d sums of a thread: at most %d",
+                 ring_acc_count(plan) * math->sums, RESIDENT_SUMS);
 }
 
 /* What a ring has that holds all of B in any case, and which rings that stay are such rings. */
@@ -90,6 +111,11 @@ static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaint
     else if (base->math.kind->real) complain(complaints, F_PARTS, "wants integers");
     else if (base->c_columns) complain(complaints, F_PARTS, "wants c_major = \"row\"");
     else if (base->split > 1) complain(complaints, F_PARTS, "wants split = 1, not %d", base->split);
+    else if (ring_finishers(plan) > 0 && spmm_is_tall(&base->math) &&
+             ring_acc_count(plan) * base->math.sums > FINISHED_SUMS)
+        complain(complaints, F_RESIDENT,
+                 "warps that finish row blocks leave no registers for vec = %d and %d columns: fewer, or off",
+                 base->vec, base->tile_n);
     else if (base->warps < plan->parts)
         complain(complaints, F_PARTS, "each of %d thread blocks finishes a row block of %d: want more warps",
                  plan->parts, base->warps);
@@ -98,7 +124,8 @@ static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaint
                  "thread blocks finish as many row blocks: warps = 2, 4, 8 or 16, not %d", base->warps);
 }
 
-/* Warps of a thread block, the one that copies included, for which ptxas 13 finds registers with queues. */
+/* Warps of a thread block for which ptxas 13 finds registers with queues: the one that copies counts, those
+   that finish row blocks do not, whose spills lie outside the loop over strides. */
 static int most_queued_warps(const ring_plan *plan) {
     enum { WIDE_ROW = 128 };
     static const int most[] = {17, 12, 0};
@@ -107,7 +134,7 @@ static int most_queued_warps(const ring_plan *plan) {
 
 static void check_queues(const ring_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
-    int warps = base->threads / MC_WARP, most = most_queued_warps(plan);
+    int warps = base->threads / MC_WARP - ring_finishers(plan), most = most_queued_warps(plan);
     if (!ring_is_queued(plan) || warps <= most) return;
     if (most == 0)
         complain(complaints, F_DEPTH,
@@ -140,6 +167,7 @@ void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *comp
     check_together(plan, complaints);
     check_parts(plan, arch, complaints);
     check_b(plan, complaints);
+    check_joined(plan, complaints);
     check_resident(plan, complaints);
     check_queues(plan, complaints);
     if (plan->prefetch && !arch->tma)

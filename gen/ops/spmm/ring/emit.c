@@ -1,6 +1,6 @@
 /* The ring kernel's instructions, stage by stage. With staging "tma" one warp copies the windows of B into
  * the ring in order. Each of the others computes a row block, and waits for windows and leaves them as its
- * strides say (windowed.h).
+ * strides say (windowed.h). Parts that stay have a third kind of warps, which finish row blocks (turns.c).
  *
  *   place -> barriers -> copying warp:  for each window: wait until its stage is empty, copy
  *                     -> other warps:   for each stride: leave, wait; ldmatrix, mma; then store
@@ -65,51 +65,6 @@ static void emit_zero_row(const ring_emitter *r) {
     EMIT_IF(b, writes, sts_v4, AT(at, ring_zero_offset(plan)), V4(zeros));
 }
 
-/* -- Row blocks --------------------------------------------------------------------------------------- */
-
-/* Resident: loads the next row block's first strides, which are then on their way during this one's store. */
-static void emit_turn(const ring_strides *s, ring_row_block next) {
-    mc_builder *b = s->r->at.b;
-    heading(b, "The first strides of this warp's next row block");
-    EMIT(b, mov_b32, s->block.stride, next.stride);
-    EMIT(b, mov_b32, s->block.last, next.last);
-    ring_emit_first_strides(s->r, s->packed, s->block);
-}
-
-/* Resident: goes on with the next row block, if there is one, once all of B is there. */
-static void emit_next(const ring_strides *s, ring_feed *feed, const ring_rows *rows, ring_row_block next,
-                      mc_label loop) {
-    mc_builder *b = s->r->at.b;
-    mc_reg gone = pred(b, "gone");
-    mc_label end = label(b, "END");
-    heading(b, "This warp's next row block");
-    EMIT(b, setp_ge_u32, gone, s->r->plan->parts > 1 ? rows->block_place : rows->first, rows->count);
-    EMIT_IF(b, gone, bra_uni, TO(end));
-    if (ring_goes_along(s->r->plan)) ring_emit_next_guards(s->r, rows);
-    EMIT(b, mov_b32, s->block.number, next.number);
-    s->staging->turn(feed, gone, loop);
-    set_label(b, end);
-    EMIT_RET(b);
-}
-
-/* Resident: all row blocks of this warp. */
-static void emit_turns(ring_strides *s, ring_feed *feed, ring_epilogue *epilogue, const ring_rows *rows) {
-    mc_builder *b = s->r->at.b;
-    mc_label loop = label(b, "ROW_BLOCKS");
-    epilogue->next = label(b, "NEXT");
-    set_label(b, loop);
-    ring_row_block next = ring_emit_next_row(s->r, rows);
-    if (s->r->plan->prefetch) s->next = next;
-    ring_emit_row_factors(epilogue);
-    ring_emit_strides(s);
-    emit_turn(s, next);
-    ring_emit_output(epilogue);
-    b->prefix = NULL;
-    set_label(b, epilogue->next);
-    ring_emit_parts_turn(s->r);
-    emit_next(s, feed, rows, next, loop);
-}
-
 static void emit_row_block(ring_strides *s, ring_epilogue *epilogue) {
     set_label(s->r->at.b, label(s->r->at.b, "ROW_BLOCKS"));
     const bool gives = s->r->plan->parts > 1 || ring_sums_to_first(s->r->plan);
@@ -136,14 +91,31 @@ static void note_pending(const ring_strides *s, ring_feed *feed) {
 
 /* -- The kernel --------------------------------------------------------------------------------------- */
 
-/* What the warps do that compute, from the thread's place and the shapes on. */
+static void begin_epilogue(ring_emitter *r, ring_epilogue *epilogue) {
+    r->at.c_array = load_array(r->at.b, "c");
+    ring_emit_epilogue_start(epilogue);
+}
+
+/* Sends warps that finish row blocks to their label. */
+static mc_label emit_part_ways(const ring_emitter *r) {
+    mc_builder *b = r->at.b;
+    mc_label finish = label(b, "FINISH");
+    EMIT_IF(b, r->finishes, bra_uni, TO(finish));
+    return finish;
+}
+
+/* What all warps do that copy nothing, from the thread's place and the shapes on. */
 static void emit_products(ring_emitter *r, const ring_staging *staging, ring_feed *feed) {
     mc_builder *b = r->at.b;
     spmm_sums sums = {.of = &r->at.plan->math, .b = b};
     ring_row_block block;
     sums_begin(&sums);
     sums_declare(&sums, ring_acc_count(r->plan));
+    const bool finishers = ring_finishers(r->plan) > 0;
+    mc_label finish = {0};
+    if (finishers) ring_emit_finisher(r);
     ring_rows rows = ring_emit_rows(r, &block);
+    if (finishers) finish = emit_part_ways(r);
     const bool first_a = r->plan->keeps_all; /* which may be asked for while another kernel makes B */
     ring_packed packed = {0};
     if (r->plan->prefetch) {
@@ -154,18 +126,22 @@ static void emit_products(ring_emitter *r, const ring_staging *staging, ring_fee
     if (!r->plan->prefetch) packed = ring_emit_packed(r);
     ring_emit_first_strides(r, &packed, block);
     if (first_a) staging->fill(feed);
-    r->at.c_array = load_array(b, "c");
     ring_epilogue epilogue = {.r = r, .sums = &sums, .row_block = block.number};
-    ring_emit_epilogue_start(&epilogue);
+    if (!finishers) begin_epilogue(r, &epilogue);
     ring_strides strides = {
         .r = r, .staging = staging, .feed = feed, .packed = &packed, .block = block, .sums = &sums};
     ring_emit_strides_start(&strides);
     emit_zero_row(r);
     staging->begin(feed);
     if (ring_zero_bytes(r->plan) > 0) note_pending(&strides, feed);
-    if (r->plan->resident) ring_emit_parts_turns(r);
-    if (r->plan->resident) emit_turns(&strides, feed, &epilogue, &rows);
+    if (r->plan->resident) ring_emit_turns(&strides, feed, &epilogue, &rows);
     else emit_row_block(&strides, &epilogue);
+    if (!finishers) return;
+    set_label(b, finish);
+    b->prefix = "finish_";
+    begin_epilogue(r, &epilogue);
+    ring_emit_finishes(r, &epilogue, &rows, block);
+    b->prefix = NULL;
 }
 
 void ring_emit(const void *data, mc_builder *b) {

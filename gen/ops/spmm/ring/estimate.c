@@ -95,12 +95,6 @@ static double step_of(const spmm_situation *s) {
 /* Thread blocks that share a multiprocessor. Two of clusters take as long as one after the other. */
 static double resident_of(const spmm_situation *s) { return ring_of(s)->parts > 1 ? 1 : spmm_resident_of(s); }
 
-/* Multiprocessors that clusters fill. 32 clusters of four took as long as two waves. */
-static double room_of(const ring_plan *plan, int64_t all) {
-    int64_t room = cluster_room(plan->parts, all);
-    return model_most((double)(plan->parts > 2 ? room - plan->parts : room), plan->parts);
-}
-
 /* The part of A that comes out of memory, not out of L2, where the grid has BLOCKS. Of cold operands column
    tiles that run at once all wait for it. */
 static double far_part(const spmm_situation *s, double blocks) {
@@ -155,7 +149,7 @@ static spmm_work work_of(const spmm_situation *s) {
     double blocks = ceil(s->row_blocks / plan->base.row_blocks), turns = turns_of(s, blocks);
     spmm_work w = {.blocks = ceil(blocks / turns) * s->tiles, .resident = resident_of(s)};
     const int64_t all = s->gpu->multiprocessors;
-    if (plan->parts > 1) w.blocks *= plan->parts * (double)all / room_of(plan, all);
+    if (plan->parts > 1) w.blocks *= plan->parts * (double)all / (double)cluster_room(plan->parts, all);
     w.rows = plan->base.vec * plan->together;
     w.streamed = spmm_memory_of(s) * s->cost.ring_memory;
 

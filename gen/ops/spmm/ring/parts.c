@@ -5,10 +5,10 @@
  * of their own (windowed.h), which counts windows and rows of the ring from the part's first window on.
  *
  * The row blocks are shared out to finish: warp w's row block is finished by thread block w / (warps / P).
- * All of them send it their sums, itself too, and its warp w adds up what came, in the order of the parts,
- * from part 0 on. The other warps w only send. So a warp has the same row block before and after, and a
- * thread the same places in C, and nothing is rearranged. With J = warps / P row blocks to finish, what comes
- * in lies at
+ * All of them send it their sums, itself too. But for `resident` its warp w adds up what came, in the order
+ * of the parts, from part 0 on, and the other warps w only send. So a warp has the same row block before and
+ * after, and a thread the same places in C, and nothing is rearranged. With J = warps / P row blocks to
+ * finish, what comes in lies at
  *
  *   [j of J][part of P][quad][lane]    16 bytes: four sums of the lane
  *
@@ -16,9 +16,12 @@
  * will come, and they have come by st.async. A thread block ends when its own row blocks are finished: then
  * everything that it is sent has come.
  *
- * With `resident` the warps of a cluster take row blocks in turn, all of them in the same turn. Nobody sends
- * sums of a turn before all have read those of the turn before: a warp arrives at the cluster's barrier when
- * it has read what it was sent, or has sent its own, and waits there before it sends again. */
+ * With `resident` the warps of a cluster take row blocks in turn, as many turns each. Others, J in each
+ * thread block, finish these row blocks, so that nobody who multiplies waits for sums: finisher j of
+ * thread block p has the place of warp J p + j. Each warp that multiplies has a barrier. There its
+ * finisher arrives when it has read the sums of a turn, in each thread block of the cluster: then their
+ * room may be filled again. So a warp is at most a turn ahead of its finisher, and waits for no other
+ * warp. */
 #include "ops/spmm/ring/ring.h"
 #include "parts/fragment.h"
 
@@ -29,16 +32,21 @@ enum {
 
 static int quads(const ring_plan *plan) { return ring_acc_count(plan) / QUAD; }
 static int part_bytes(const ring_plan *plan) { return quads(plan) * QUAD_BYTES; }
-/* Row blocks that a thread block finishes; bytes that come in for one. */
-static int finished(const ring_plan *plan) { return plan->base.warps / plan->parts; }
+/* Bytes that come in for a row block. */
 static int block_bytes(const ring_plan *plan) { return plan->parts * part_bytes(plan); }
 static int barrier_offset(const ring_plan *plan) {
-    return ring_sum_offset(plan) + finished(plan) * block_bytes(plan);
+    return ring_sum_offset(plan) + ring_finished(plan) * block_bytes(plan);
+}
+
+/* Resident: the barriers of warps that multiply. */
+static int room_offset(const ring_plan *plan) {
+    return barrier_offset(plan) + ring_finished(plan) * PIPELINE_BARRIER_BYTES;
 }
 
 unsigned ring_parts_bytes(const ring_plan *plan) {
     if (plan->parts == 1) return 0;
-    return (unsigned)(finished(plan) * (block_bytes(plan) + PIPELINE_BARRIER_BYTES));
+    int end = room_offset(plan) + (plan->resident ? plan->base.warps * PIPELINE_BARRIER_BYTES : 0);
+    return (unsigned)(end - ring_sum_offset(plan));
 }
 
 void ring_emit_part(ring_emitter *r) {
@@ -60,8 +68,12 @@ void ring_emit_parts_init(const ring_emitter *r) {
     const ring_plan *plan = r->plan;
     if (plan->parts == 1) return;
     note(b, "a barrier for each row block that this thread block finishes");
-    for (int j = 0; j < finished(plan); j++)
+    for (int j = 0; j < ring_finished(plan); j++)
         EMIT(b, mbarrier_init, AT(r->ring, barrier_offset(plan) + j * PIPELINE_BARRIER_BYTES), I(1));
+    if (!plan->resident) return;
+    note(b, "and for each warp that multiplies: its finisher has read what it sent");
+    for (int w = 0; w < plan->base.warps; w++)
+        EMIT(b, mbarrier_init, AT(r->ring, room_offset(plan) + w * PIPELINE_BARRIER_BYTES), I(1));
 }
 
 void ring_emit_parts_begun(const ring_emitter *r) {
@@ -80,8 +92,8 @@ static sum_place find_place(const ring_emitter *r) {
     mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
     int data = ring_sum_offset(plan), barriers = barrier_offset(plan);
-    sum_place at = {.owner = shr_u32(b, "owner", r->at.place.warp, I(log2_of(finished(plan))))};
-    mc_reg number = and_b32(b, "owned", r->at.place.warp, I(finished(plan) - 1));
+    sum_place at = {.owner = shr_u32(b, "owner", r->at.place.warp, I(log2_of(ring_finished(plan))))};
+    mc_reg number = and_b32(b, "owned", r->at.place.warp, I(ring_finished(plan) - 1));
     mc_reg of_lane = mad_s32(b, "sums_of_lane", r->at.place.lane, I(QUAD * WORD), r->ring);
     mc_reg of_block = mad_s32(b, "sums_of_block", number, I(block_bytes(plan)), of_lane);
     at.in = add_s32(b, "sums_in", of_block, I(data));
@@ -114,37 +126,84 @@ static void emit_take(const ring_emitter *r, const sum_place *at, const spmm_sum
     }
 }
 
+/* The sums of all parts, once they are there in PHASE. */
+static void emit_finish(const ring_emitter *r, const sum_place *at, mc_reg phase, const spmm_sums *sums) {
+    mc_builder *b = r->at.b;
+    mc_reg expects = setp_eq(b, "expects", r->at.place.lane, I(0)), state = b64(b, "sums_state");
+    EMIT_IF(b, expects, mbarrier_expect, state, AT(at->full, 0), I(block_bytes(r->plan)));
+    note(b, "the sums of all parts are there: they are added up from part 0 on");
+    pipeline_await(b, "SUMS_FULL", pred(b, "sums_passed"), at->full, phase);
+    emit_take(r, at, sums);
+}
+
 void ring_emit_parts_sum(const ring_emitter *r, const spmm_sums *sums, mc_label sent) {
     mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
     if (plan->parts == 1) return;
     heading(b, "Sums of the cluster's %d thread blocks: each finishes %d of %d row blocks", plan->parts,
-            finished(plan), plan->base.warps);
+            ring_finished(plan), plan->base.warps);
     sum_place at = find_place(r);
     mc_reg other = setp_ne(b, "other_owner", at.owner, r->rank);
-    mc_reg expects = setp_eq(b, "expects", r->at.place.lane, I(0)), state = b64(b, "sums_state");
-    note(b, plan->resident
-                ? "all thread blocks of the cluster have begun, or read the sums of the turn before"
-                : "all thread blocks of the cluster have begun");
+    note(b, "all thread blocks of the cluster have begun");
     EMIT_BARE(b, cluster_wait);
     emit_send(r, &at, sums->acc);
     EMIT_IF(b, other, bra_uni, TO(sent));
-    EMIT_IF(b, expects, mbarrier_expect, state, AT(at.full, 0), I(block_bytes(plan)));
-    note(b, "the sums of all parts are there: they are added up from part 0 on");
-    mc_reg phase = plan->resident ? r->sums_phase : mov_b32(b, "sums_phase", I(0));
-    pipeline_await(b, "SUMS_FULL", pred(b, "sums_passed"), at.full, phase);
-    emit_take(r, &at, sums);
+    emit_finish(r, &at, mov_b32(b, "sums_phase", I(0)), sums);
 }
 
-void ring_emit_parts_turns(ring_emitter *r) {
-    if (r->plan->parts > 1) r->sums_phase = carried(r->at.b, "sums_phase", I(0));
-}
+/* -- Resident ----------------------------------------------------------------------------------------- */
 
-void ring_emit_parts_turn(const ring_emitter *r) {
+void ring_emit_finisher(ring_emitter *r) {
     mc_builder *b = r->at.b;
-    if (r->plan->parts == 1) return;
-    note(b, "the other thread blocks learn that this warp has read its sums");
+    const ring_plan *plan = r->plan;
+    int first = plan->base.warps + 1;
+    note(b, "warps from %d on finish row blocks, and have the places of warps that multiply", first);
+    r->finishes = setp_ge(b, "finishes", r->at.place.warp, I(first));
+    mc_reg number = sub_s32(b, "finisher", r->at.place.warp, I(first)), worker = b32(b, "worker");
+    EMIT(b, mov_b32, worker, r->at.place.warp);
+    EMIT_IF(b, r->finishes, mad_s32, worker, r->rank, I(ring_finished(plan)), number);
+    r->at.place.warp = worker;
+}
+
+void ring_emit_parts_meet(const ring_emitter *r) {
+    note(r->at.b, "all thread blocks of the cluster have begun");
+    EMIT_BARE(r->at.b, cluster_wait);
+}
+
+/* The barrier of the warp's sums of a turn, in its own thread block. */
+static mc_reg find_room(const ring_emitter *r) {
+    mc_builder *b = r->at.b;
+    mc_reg of_warp = mad_s32(b, "room_of_warp", r->at.place.warp, I(PIPELINE_BARRIER_BYTES), r->ring);
+    return add_s32(b, "room", of_warp, I(room_offset(r->plan)));
+}
+
+void ring_emit_parts_send(const ring_emitter *r, const spmm_sums *sums) {
+    mc_builder *b = r->at.b;
+    heading(b, "Sums go to the thread block that finishes the row block");
+    sum_place at = find_place(r);
+    note(b, "those of the turn before were read");
+    pipeline_await(b, "ROOM", pred(b, "room_passed"), find_room(r), r->sums_phase);
+    EMIT(b, xor_b32, r->sums_phase, r->sums_phase, I(1));
+    emit_send(r, &at, sums->acc);
+}
+
+/* A thread block whose last sums were read may have ended: it is told nothing. */
+static void emit_tell(const ring_emitter *r, const ring_rows *rows) {
+    mc_builder *b = r->at.b;
+    note(b, "thread blocks that send again learn that this warp has read its sums");
+    mc_reg more = setp_lt_u32(b, "more", rows->block_place, rows->count);
+    mc_reg tells = setp_lt_and(b, "tells", r->at.place.lane, I(r->plan->parts), more);
+    mc_reg peer = and_b32(b, "sender", r->at.place.lane, I(r->plan->parts - 1));
+    mc_reg there = mapa(b, "room_there", find_room(r), peer);
     EMIT(b, bar_warp_sync, H(0xffffffff));
-    EMIT_BARE(b, cluster_arrive);
+    EMIT_IF(b, tells, mbarrier_arrive_cluster, AT(there, 0));
+}
+
+void ring_emit_parts_take(const ring_emitter *r, const ring_rows *rows, const spmm_sums *sums) {
+    mc_builder *b = r->at.b;
+    heading(b, "Sums of the cluster's %d thread blocks", r->plan->parts);
+    sum_place at = find_place(r);
+    emit_finish(r, &at, r->sums_phase, sums);
+    emit_tell(r, rows);
     EMIT(b, xor_b32, r->sums_phase, r->sums_phase, I(1));
 }

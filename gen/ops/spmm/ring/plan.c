@@ -25,9 +25,16 @@ static void place_queues(ring_plan *plan) {
 /* Rows of 16 bytes are for integers whose B has 8 bits, and for cp.async. */
 static void plan_rows(ring_plan *plan, mc_complaints *complaints) {
     spmm_arithmetic *math = &plan->base.math;
+    math->joins_halves |= plan->joined;
     if (ring_is_narrow(plan) && !plan->tensor && !math->kind->real && math->b_bits == 8)
-        math->joins_halves = true;
+        math->joins_halves = math->narrow_rows = true;
     else spmm_check_tile(&plan->base, complaints);
+}
+
+/* mma of a stride. Where an integer one takes both halves there are half as many. */
+static int stride_mma(const ring_plan *plan) {
+    const spmm_arithmetic *math = &plan->base.math;
+    return spmm_pair_mma_count(math, plan->base.tile_n) / (math->joins_halves && !math->kind->real ? 2 : 1);
 }
 
 void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
@@ -42,11 +49,13 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     plan->parts = (int)point[F_PARTS];
     plan->depth = (int)point[F_DEPTH];
     plan->prefetch = point[F_PREFETCH_L2] != 0;
+    plan->joined = point[F_JOINED] != 0;
     plan->tensor = base->staging == SPMM_TMA;
     plan_rows(plan, complaints);
     plan->copy = plan->tensor ? 0 : widest_copy(plan);
-    base->threads = MC_WARP * (base->warps + plan->tensor); /* one warp more, which copies */
-    base->stride_mma = spmm_pair_mma_count(&base->math, base->tile_n) / (ring_is_narrow(plan) ? 2 : 1);
+    /* one warp more, which copies, and those that finish row blocks */
+    base->threads = MC_WARP * (base->warps + plan->tensor + ring_finishers(plan));
+    base->stride_mma = stride_mma(plan);
     spmm_plan_values(base, WINDOWED_ROW_VALUES * base->math.value_bytes * spmm_value_rows(&base->math));
     base->stride_a_bytes = base->stride_values + 4 * WINDOWED_STRIDE_WORDS + 4;
     /* row_ptr's parts are as far apart as A has row blocks: m is wanted anyway */

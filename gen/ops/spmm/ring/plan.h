@@ -28,6 +28,7 @@ typedef struct ring_plan {
     /* Thread blocks keep B's column tile and take row blocks in turn where the ring has all of it; whether it
        has it in any case. k is at most window * stages then, and no window passes */
     bool resident, keeps_all;
+    bool joined;   /* integers: an mma takes both halves of a stride (integer/pairs.c) */
     int depth;     /* strides of A that a warp's queue holds; 2: there is none (queue.c) */
     bool prefetch; /* a lane asks L2 for its warp's strides ahead */
     int queues;    /* where the queues begin in shared memory */
@@ -76,14 +77,25 @@ static inline int ring_acc_count(const ring_plan *plan) {
     return 2 * ring_run(plan) * plan->base.tile_n / ring_run_span(plan);
 }
 
+/* Parts: row blocks that a thread block finishes (parts.c). */
+static inline int ring_finished(const ring_plan *plan) { return plan->base.warps / plan->parts; }
+/* Resident parts: warps beside the others, each of which finishes a row block a turn. */
+static inline int ring_finishers(const ring_plan *plan) {
+    return plan->resident && plan->parts > 1 ? ring_finished(plan) : 0;
+}
+
 /* Whether warps may take turns in which they have no row block. */
 static inline bool ring_goes_along(const ring_plan *plan) {
     return plan->together > 1 || (plan->resident && plan->parts > 1);
 }
 
-/* Where values may be infinite, padding slots name a row of zeros: behind the last stage. */
+/* A row of zeros behind the last stage. Where values may be infinite, padding slots name it. Where an mma
+   takes both halves of a stride, its zeros make arrivals wait for reads (tma.c). */
 static inline int ring_zero_offset(const ring_plan *plan) { return plan->stages * ring_window_bytes(plan); }
-static inline int ring_zero_bytes(const ring_plan *plan) { return plan->base.math.kind->real ? 128 : 0; }
+static inline int ring_zero_bytes(const ring_plan *plan) {
+    const spmm_arithmetic *math = &plan->base.math;
+    return math->kind->real || (plan->joined && plan->tensor) ? 128 : 0;
+}
 
 /* Where the sums lie that warps share: behind the ring and its barriers. */
 static inline int ring_sum_offset(const ring_plan *plan) {
@@ -122,6 +134,12 @@ unsigned ring_parts_bytes(const ring_plan *plan);
 static inline bool ring_is_queued(const ring_plan *plan) { return plan->depth > 2; }
 int ring_entry_bytes(const ring_plan *plan);
 unsigned ring_queue_bytes(const ring_plan *plan);
+
+/* Whether the values of a stride stay until it is multiplied, and its lanes' places in the packed arrays are
+   found anew for each stride: for `joined`, which is short of registers where warps are many. */
+static inline bool ring_saves_registers(const ring_plan *plan) {
+    return plan->joined && !plan->resident && !ring_is_queued(plan);
+}
 
 /* B's address must be a multiple of so many bytes, and ldb of so many elements. */
 static inline int ring_copy_unit(const ring_plan *plan) {

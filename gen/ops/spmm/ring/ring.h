@@ -12,6 +12,7 @@
  *   words.c     how it reads elements of 32 bits
  *   sum.c       sums of warps that share a row block
  *   parts.c     sums of thread blocks that share row blocks
+ *   turns.c     row blocks in turn
  *   together.c  columns of warps whose row blocks are neighbours in C
  *   store.c     the epilogue */
 #ifndef MC_SPMM_RING_H
@@ -40,7 +41,9 @@ typedef struct ring_emitter {
     mc_reg k, windows; /* rows of B, none where the spec fixes them; windows of B, or of this part of it */
     /* parts: the thread block's number in the cluster, and the first row of its part of B */
     mc_reg rank, first_row;
-    mc_reg sums_phase; /* parts, resident: that of the row blocks' barriers */
+    /* parts, resident: whether the warp finishes row blocks; the phase of its row block's barrier, there, or
+       of the warp's own one */
+    mc_reg finishes, sums_phase;
 } ring_emitter;
 
 /* -- rows.c ------------------------------------------------------------------------------------------- */
@@ -214,8 +217,10 @@ ring_packed ring_emit_packed(const ring_emitter *r);
 void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 /* Comes behind it, where BLOCK has strides: loads the first two out of the queue, if there is one. */
 void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_block block);
-/* Makes the next stride the one at hand, and begins to load the one behind it. */
+/* Makes the next stride the one at hand, and begins to load the one behind it. Where registers are saved the
+   second one does so with their values, once those of the stride before are multiplied; elsewhere nothing. */
 void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+void ring_emit_next_values(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 
 /* -- queue.c ------------------------------------------------------------------------------------------ */
 
@@ -284,13 +289,17 @@ void ring_emit_part(ring_emitter *r);
 void ring_emit_parts_init(const ring_emitter *r);
 /* Behind barrier 0, by all warps: the other thread blocks learn that this one's barriers are there. */
 void ring_emit_parts_begun(const ring_emitter *r);
-/* Sends the warp's sums of its row block to the thread block that finishes it. Where that is this one, they
-   become those of all parts; other warps go to SENT. */
+/* Not resident: sends the warp's sums of its row block to the thread block that finishes it. Where that is
+   this one, they become those of all parts; other warps go to SENT. */
 void ring_emit_parts_sum(const ring_emitter *r, const spmm_sums *sums, mc_label sent);
-/* Resident: before the first turn sets sums_phase; behind a turn the other thread blocks learn that what they
-   sent was read. */
-void ring_emit_parts_turns(ring_emitter *r);
-void ring_emit_parts_turn(const ring_emitter *r);
+/* Resident: sets finishes, and gives those warps the number of the warp whose row blocks they finish. */
+void ring_emit_finisher(ring_emitter *r);
+/* Resident, before the first turn: the barriers of all thread blocks are there. */
+void ring_emit_parts_meet(const ring_emitter *r);
+/* Resident: sends the warp's sums of a turn. sums_phase is that of the turn before. */
+void ring_emit_parts_send(const ring_emitter *r, const spmm_sums *sums);
+/* Resident, by finishers: takes the sums of all parts of a turn, whose phase is sums_phase. */
+void ring_emit_parts_take(const ring_emitter *r, const ring_rows *rows, const spmm_sums *sums);
 
 /* -- store.c ------------------------------------------------------------------------------------------ */
 
@@ -314,7 +323,17 @@ typedef struct ring_epilogue {
 void ring_emit_epilogue_start(ring_epilogue *e);
 /* Loads scales and biases of the lane's rows: before the loop over strides, which hides their latency. */
 void ring_emit_row_factors(ring_epilogue *e);
-/* Stores the row block at hand in C; then goes to `next`, or ends. */
+/* Stores the row block at hand in C; then goes to `next`, or ends. The second one does so where its sums are
+   those of all of k. */
 void ring_emit_output(ring_epilogue *e);
+void ring_emit_results(ring_epilogue *e);
+
+/* -- turns.c ------------------------------------------------------------------------------------------ */
+
+/* Resident: all row blocks of a warp. */
+void ring_emit_turns(ring_strides *s, ring_feed *feed, ring_epilogue *epilogue, const ring_rows *rows);
+/* Resident, parts: all row blocks of a warp that finishes them, of which BLOCK is the first one. */
+void ring_emit_finishes(ring_emitter *r, ring_epilogue *epilogue, const ring_rows *rows,
+                        ring_row_block block);
 
 #endif

@@ -112,7 +112,9 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     size_t length = strlen(name);
     if (plan->parts > 1)
         length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_p%d", plan->parts);
-    if (ring_is_queued(plan)) snprintf(name + length, MC_MAX_ENTRY - length, "_d%d", plan->depth);
+    if (ring_is_queued(plan))
+        length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_d%d", plan->depth);
+    if (plan->joined) snprintf(name + length, MC_MAX_ENTRY - length, "_joined");
 }
 
 #define RING(by)                                                                                             \

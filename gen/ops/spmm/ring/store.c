@@ -362,6 +362,13 @@ static bool residual_is_aligned(const ring_plan *plan) {
 }
 
 void ring_emit_output(ring_epilogue *e) {
+    sums_settle(e->sums, SPMM_PAIR_ODD, (mc_reg){0});
+    ring_emit_sum(e->r, e->sum, e->sums, e->next);
+    ring_emit_parts_sum(e->r, e->sums, e->next);
+    ring_emit_results(e);
+}
+
+void ring_emit_results(ring_epilogue *e) {
     mc_builder *b = e->r->at.b;
     const spmm_plan *plan = e->r->at.plan;
     bool aligned = plan->ldc == MC_OPEN || plan->ldc % store_columns(e->r->plan) == 0;
@@ -369,9 +376,6 @@ void ring_emit_output(ring_epilogue *e) {
     bool always = aligned && any_ldc && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
                   plan->align >= store_bytes(e->r->plan) && residual_is_aligned(e->r->plan);
     mc_label edge = label(b, "EDGE");
-    sums_settle(e->sums, SPMM_PAIR_ODD, (mc_reg){0});
-    ring_emit_sum(e->r, e->sum, e->sums, e->next);
-    ring_emit_parts_sum(e->r, e->sums, e->next);
     emit_exchange(e);
     if (e->r->plan->tensor) emit_grid_wait(b, plan->overlap, "B");
     e->residual = spmm_emit_residual(&e->r->at);

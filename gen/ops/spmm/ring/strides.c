@@ -1,6 +1,7 @@
 /* The ring kernel's loop over the strides of a row block. The products of what ldmatrix gives are those of
    pairs of bytes (integer/pairs.c), or of floats (real/windows.c). */
 #include "ops/spmm/ring/ring.h"
+#include <string.h>
 #include "parts/windowed.h"
 
 static mc_reg emit_lane_unit(const ring_emitter *r) {
@@ -101,11 +102,15 @@ typedef struct second_half {
     int regs; /* of values, for each mma */
 } second_half;
 
-/* Keeps the values of the stride at hand. */
+/* Keeps the values of the stride at hand, or leaves them where they are. */
 static void keep_values(const ring_strides *s, second_half *late) {
     mc_builder *b = s->r->at.b;
     const spmm_arithmetic *math = &s->r->at.plan->math;
     int regs = late->regs, all = RING_HALVES * math->value_bytes; /* kept, and there, for each mma */
+    if (ring_saves_registers(s->r->plan)) {
+        memcpy(late->value, s->packed->at_hand.value, sizeof late->value);
+        return;
+    }
     b32_array(b, "late_value", math->mma * regs, late->value);
     for (int i = 0; i < math->mma * regs; i++)
         EMIT(b, mov_b32, late->value[i], s->packed->at_hand.value[i / regs * all + all - regs + i % regs]);
@@ -163,6 +168,7 @@ static void emit_loop(ring_strides *s, mc_label done) {
     note(b, "the next stride");
     emit_begin(s, false);
     emit_second_half(s, &late);
+    ring_emit_next_values(s->r, s->packed, s->block);
     EMIT(b, bra_uni, TO(loop));
     emit_last(s, &late, last, done);
 }

@@ -1,6 +1,6 @@
 /* Staging "tma": one warp copies the windows of B into the ring in order, by tensor copies, each one when
- * every other warp has left the window before it in its stage. The other warps wait for windows and leave
- * them as their strides say (windowed.h).
+ * every warp that multiplies has left the window before it in its stage. Those warps wait for windows and
+ * leave them as their strides say (windowed.h).
  *
  * Each of those warps is a consumer of its own. It must wait for all windows in turn, and leave them but for
  * the last ones, whatever strides it has. */
