@@ -15,6 +15,7 @@ tile_n  = {64, 32}              -- columns of C a thread block
 warps   = {16, 8}               -- warps that multiply, each a row block; one more copies
 window  = 256                   -- rows of B a copy; also 64, 128
 stages  = {6, 8, 4}             -- windows in the ring of a part; also 2, 3, 12
+resident = {"off", "on"}        -- where all of a part fits: fill the ring once, take row blocks in turn (many rows)
 depth   = {8, 4}                -- strides of A a warp has asked for, in a queue in shared memory; also 16, or 2 in registers
 overlap = "on"                  -- may start while the kernel before it still runs
 

@@ -69,8 +69,10 @@ typedef struct measured {
 
 #define DECODE(w, s, st, d)                                                                                  \
     "warps=" w " split=" s " stages=" st " depth=" d " prefetch_l2=off resident=always"
-#define PARTS(p, w, st, d) "parts=" p " tile_n=64 warps=" w " stages=" st " depth=" d " prefetch_l2=off"
-#define GATHER             "arch=sm_90 stride=64 tile_n=32 warps=4 split=4 prefetch=on"
+#define PARTS(p, w, st, d)                                                                                   \
+    "parts=" p " tile_n=64 warps=" w " stages=" st " depth=" d " prefetch_l2=off resident=off"
+#define STAYS(p, st) "parts=" p " tile_n=64 warps=16 stages=" st " depth=4 resident=on"
+#define GATHER       "arch=sm_90 stride=64 tile_n=32 warps=4 split=4 prefetch=on"
 static const measured cold[] = {
     {"spmm_l8r8_decode", DECODE("8", "2", "12", "8"), &square7, 8, 4.58},
     {"spmm_l8r8_decode", DECODE("8", "2", "12", "2"), &square7, 8, 11.2},
@@ -82,7 +84,12 @@ static const measured cold[] = {
     {"spmm_l8r8_split", PARTS("2", "8", "6", "2"), &square7, 64, 12.85},
     {"spmm_l8r8_split", PARTS("4", "16", "4", "8"), &square7, 64, 11.51},
     {"spmm_l8r8_split", PARTS("2", "16", "4", "8"), &tall9, 64, 13.24},
-    {"spmm_l8r8_split", "parts=4 tile_n=32 warps=16 stages=4 depth=8 prefetch_l2=off", &tall7, 64, 38.7},
+    {"spmm_l8r8_split", "parts=4 tile_n=32 warps=16 stages=4 depth=8 prefetch_l2=off resident=off", &tall7,
+     64, 38.7},
+    {"spmm_l8r8_split", STAYS("2", "8"), &tall9, 64, 9.99},
+    {"spmm_l8r8_split", STAYS("4", "4"), &tall9, 64, 11.4},
+    {"spmm_l8r8_split", STAYS("2", "8"), &tall7, 64, 16.8},
+    {"spmm_l8r8_split", STAYS("2", "8"), &square9, 64, 5.65},
     {"spmm_l8r8_f16", GATHER, &square7, 8, 13.4},
     {"spmm_l8r8_f16", GATHER, &wide7, 8, 30.6},
 };
@@ -107,7 +114,7 @@ static void check_kinds(void) {
                 CHECK(least("spmm_l8r8_decode", "", p) < least("spmm_l8r8_f16", "", p), "layer %zu, n = %d",
                       i, n);
             }
-    mc_problem dense = of_columns(square7, 64, true), sparse = of_columns(tall9, 64, true);
+    mc_problem dense = of_columns(square7, 64, true), sparse = of_columns(square9, 64, true);
     CHECK(least("spmm_l8r8_split", "", dense) < least("spmm_l8r8_f16", "", dense), "64 tokens at .7");
     CHECK(least("spmm_l8r8_split", "", sparse) > least("spmm_l8r8_f16", "", sparse), "and at .9");
     mc_problem many = of_columns(square7, 512, false);
