@@ -7,17 +7,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A set of registers for each block, and one to work on. */
+/* Sets of registers, one for each block: what holds where it begins or ends, those that it surely writes, and
+   those that it reads before that. And one set to work on, and the 32-bit registers in there. */
 typedef struct block_sets {
     const mc_flow *f;
-    mc_word *of_block, *work;
+    mc_word *of_block, *written, *wanted, *work;
+    int alive;
 } block_sets;
 
+static size_t bytes_of(const block_sets *s) { return s->f->words * sizeof(mc_word); }
 static mc_word *set_of(const block_sets *s, size_t block) { return &s->of_block[block * s->f->words]; }
+
+/* Under a guard the register may stay unwritten. */
+static void visit_own_write(void *user, const mc_line *line, int id) {
+    const block_sets *own = user;
+    if (line->guard.id) return;
+    set_add(own->written, id);
+    set_remove(own->wanted, id);
+}
+
+static void visit_own_read(void *user, const mc_line *line, int id) {
+    const block_sets *own = user;
+    (void)line;
+    set_add(own->wanted, id);
+}
+
+/* Sets what BLOCK writes and wants, of empty sets. */
+static void summarise(const block_sets *s, size_t block) {
+    const mc_builder *b = s->f->b;
+    const mc_block *k = &s->f->blocks[block];
+    size_t at = block * s->f->words;
+    block_sets own = {.written = &s->written[at], .wanted = &s->wanted[at]};
+    for (size_t i = k->last; i-- > k->first;) {
+        each_reg(b, &b->lines[i], true, visit_own_write, &own);
+        each_reg(b, &b->lines[i], false, visit_own_read, &own);
+    }
+}
 
 /* -- Written before read ------------------------------------------------------------------------------ */
 
-/* Under a guard the register may stay unwritten. */
 static void visit_write(void *user, const mc_line *line, int id) {
     const block_sets *s = user;
     if (!line->guard.id) set_add(s->work, id);
@@ -45,17 +73,16 @@ static void visit_read(void *user, const mc_line *line, int id) {
                  group->name, number);
 }
 
-/* Intersects the successors' sets with what BLOCK has written at its end. */
-static bool push_written(block_sets *s, size_t block) {
+/* Intersects the successors' sets with what is written at BLOCK's end. */
+static bool push_written(const block_sets *s, size_t block) {
     const mc_flow *f = s->f;
     const mc_block *k = &f->blocks[block];
+    const mc_word *from = set_of(s, block), *own = &s->written[block * f->words];
     bool changed = false;
-    memcpy(s->work, set_of(s, block), f->words * sizeof(mc_word));
-    for (size_t i = k->first; i < k->last; i++) each_reg(f->b, &f->b->lines[i], true, visit_write, s);
     for (int n = 0; n < k->next_count; n++) {
         mc_word *in = set_of(s, (size_t)k->next[n]);
         for (size_t w = 0; w < f->words; w++) {
-            mc_word less = in[w] & s->work[w];
+            mc_word less = in[w] & (from[w] | own[w]);
             changed |= less != in[w];
             in[w] = less;
         }
@@ -65,13 +92,13 @@ static bool push_written(block_sets *s, size_t block) {
 
 static void check_reads(block_sets *s) {
     const mc_flow *f = s->f;
-    for (size_t k = 1; k < f->block_count; k++) memset(set_of(s, k), 0xff, f->words * sizeof(mc_word));
+    for (size_t k = 1; k < f->block_count; k++) memset(set_of(s, k), 0xff, bytes_of(s));
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t k = 0; k < f->block_count; k++) changed |= push_written(s, k);
     }
     for (size_t k = 0; k < f->block_count; k++) {
-        memcpy(s->work, set_of(s, k), f->words * sizeof(mc_word));
+        memcpy(s->work, set_of(s, k), bytes_of(s));
         for (size_t i = f->blocks[k].first; i < f->blocks[k].last; i++) {
             each_reg(f->b, &f->b->lines[i], false, visit_read, s);
             each_reg(f->b, &f->b->lines[i], true, visit_write, s);
@@ -81,51 +108,55 @@ static void check_reads(block_sets *s) {
 
 /* -- Registers alive at once -------------------------------------------------------------------------- */
 
+/* 32-bit registers that register ID takes. */
+static int weight(const mc_builder *b, int id) {
+    static const int registers_of[] = {[REG_PRED] = 0, [REG_B16] = 1, [REG_B32] = 1, [REG_B64] = 2};
+    return registers_of[b->groups[b->regs[id - 1].group].type];
+}
+
 static void visit_kill(void *user, const mc_line *line, int id) {
-    const block_sets *s = user;
-    if (!line->guard.id) set_remove(s->work, id);
+    block_sets *s = user;
+    if (line->guard.id || !set_has(s->work, id)) return;
+    set_remove(s->work, id);
+    s->alive -= weight(s->f->b, id);
 }
 
 static void visit_want(void *user, const mc_line *line, int id) {
-    const block_sets *s = user;
+    block_sets *s = user;
     (void)line;
+    if (set_has(s->work, id)) return;
     set_add(s->work, id);
+    s->alive += weight(s->f->b, id);
 }
 
-static int weight(const mc_builder *b, const mc_word *set) {
-    static const int registers_of[] = {[REG_PRED] = 0, [REG_B16] = 1, [REG_B32] = 1, [REG_B64] = 2};
-    int sum = 0;
-    for (size_t g = 0; g < b->group_count; g++) {
-        const mc_reg_group *group = &b->groups[g];
-        for (int i = 0; i < (group->count ? group->count : 1); i++)
-            if (set_has(set, group->first + i + 1)) sum += registers_of[group->type];
-    }
-    return sum;
-}
-
-/* Walks BLOCK backwards from what is wanted at its end. With MOST it keeps the greatest weight met. */
-static void walk_back(block_sets *s, size_t block, int *most) {
+/* The most registers that are alive behind a line of BLOCK's: walks back from what is wanted at its end. */
+static int most_of_block(block_sets *s, size_t block) {
     const mc_builder *b = s->f->b;
     const mc_block *k = &s->f->blocks[block];
-    memcpy(s->work, set_of(s, block), s->f->words * sizeof(mc_word));
+    int most = 0;
+    memcpy(s->work, set_of(s, block), bytes_of(s));
+    s->alive = 0;
+    for (int id = 1; id <= (int)b->reg_count; id++)
+        if (set_has(s->work, id)) s->alive += weight(b, id);
     for (size_t i = k->last; i-- > k->first;) {
         each_reg(b, &b->lines[i], true, visit_kill, s);
         each_reg(b, &b->lines[i], false, visit_want, s);
-        if (!most || b->lines[i].kind != LINE_INSTR) continue;
-        int now = weight(b, s->work);
-        if (now > *most) *most = now;
+        if (b->lines[i].kind == LINE_INSTR && s->alive > most) most = s->alive;
     }
+    return most;
 }
 
-static bool pull_wanted(block_sets *s, size_t block) {
+/* Adds to what is wanted at BLOCK's end what its successors want. */
+static bool pull_wanted(const block_sets *s, size_t block) {
     const mc_block *k = &s->f->blocks[block];
     mc_word *wanted = set_of(s, block);
     bool changed = false;
     for (int n = 0; n < k->next_count; n++) {
-        walk_back(s, (size_t)k->next[n], NULL);
+        size_t next = (size_t)k->next[n], at = next * s->f->words;
         for (size_t w = 0; w < s->f->words; w++) {
-            changed |= (s->work[w] & ~wanted[w]) != 0;
-            wanted[w] |= s->work[w];
+            mc_word more = s->wanted[at + w] | (set_of(s, next)[w] & ~s->written[at + w]);
+            changed |= (more & ~wanted[w]) != 0;
+            wanted[w] |= more;
         }
     }
     return changed;
@@ -133,12 +164,15 @@ static bool pull_wanted(block_sets *s, size_t block) {
 
 static int most_alive(block_sets *s) {
     int most = 0;
-    memset(s->of_block, 0, s->f->block_count * s->f->words * sizeof(mc_word));
+    memset(s->of_block, 0, s->f->block_count * bytes_of(s));
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t k = s->f->block_count; k-- > 0;) changed |= pull_wanted(s, k);
     }
-    for (size_t k = 0; k < s->f->block_count; k++) walk_back(s, k, &most);
+    for (size_t k = 0; k < s->f->block_count; k++) {
+        int here = most_of_block(s, k);
+        if (here > most) most = here;
+    }
     return most;
 }
 
@@ -155,16 +189,18 @@ static int least_version(const mc_builder *b) {
 }
 
 static bool check_flow(const mc_flow *f, int *registers) {
-    block_sets s = {.f = f, .of_block = calloc((f->block_count + 1) * f->words, sizeof(mc_word))};
-    if (!s.of_block) {
+    size_t all = f->block_count * f->words;
+    mc_word *sets = calloc(3 * all + f->words, sizeof(mc_word));
+    if (!sets) {
         f->b->no_memory = true;
         builder_fail(f->b, "out of memory");
         return false;
     }
-    s.work = set_of(&s, f->block_count);
+    block_sets s = {f, sets, sets + all, sets + 2 * all, sets + 3 * all, 0};
+    for (size_t k = 0; k < f->block_count; k++) summarise(&s, k);
     check_reads(&s);
     if (!f->b->error[0] && registers != NULL) *registers = most_alive(&s);
-    free(s.of_block);
+    free(sets);
     return !f->b->error[0];
 }
 
