@@ -4,7 +4,7 @@
 #include "parts/pipeline.h"
 #include <stdio.h>
 
-enum { OCTET_SUMS = 4, OCTET_COLUMNS = 8 };
+enum { OCTET_SUMS = 4, OCTET_COLUMNS = 8, MOST_OCTETS = WGMMA_SUMS / OCTET_SUMS };
 
 /* -- Shape -------------------------------------------------------------------------------------------- */
 
@@ -55,6 +55,7 @@ void exchange_begin(sum_exchange *e) {
     e->phase = carried(b, "parts_phase", I(e->in_stages ? 0 : 1));
     e->passed = pred(b, "parts_passed"), e->is_slice = pred(b, "is_slice"), e->state = b64(b, "parts_state");
     b32_array(b, "part", OCTET_SUMS, e->part);
+    if (!e->in_stages) e->no_bits = shr_u32(b, "no_bits", load_special(b, "grid_x", "nctaid.x"), I(31));
 }
 
 /* -- A tile ------------------------------------------------------------------------------------------- */
@@ -97,14 +98,24 @@ static void send_slice(const sum_exchange *e, int turn, const mc_reg sums[WARPGR
 }
 
 /* Tells every thread block that this warp has read, once all of its lanes have. */
-static void tell_read(const sum_exchange *e) {
+static void tell_read(const sum_exchange *e, mc_reg teller) {
     EMIT(e->b, bar_warp_sync, H(0xffffffff));
-    EMIT_IF(e->b, e->tells, mbarrier_arrive_cluster, AT(e->teller, 0));
+    EMIT_IF(e->b, e->tells, mbarrier_arrive_cluster, AT(teller, 0));
+}
+
+/* The barrier to tell, once the slice's SUMS are there: the first of each octet came with a load of each part.
+   In stages nothing is written there again. */
+static mc_reg behind_slice(const sum_exchange *e, const mc_reg *sums) {
+    mc_reg loaded[MOST_OCTETS];
+    if (e->in_stages) return e->teller;
+    for (int o = 0; o < e->shape.slice_octets; o++) loaded[o] = sums[o * OCTET_SUMS];
+    mc_reg bits = pipeline_behind(e->b, loaded, e->shape.slice_octets, e->no_bits);
+    return add_s32(e->b, "teller_behind", e->teller, bits);
 }
 
 void exchange_free(const sum_exchange *e) {
     note(e->b, "this thread block's stages were read: every thread block may send sums there");
-    tell_read(e);
+    tell_read(e, e->teller);
 }
 
 void exchange_send(const sum_exchange *e, const mc_reg sums[WARPGROUP_BLOCKS][WGMMA_SUMS]) {
@@ -145,7 +156,7 @@ void exchange_take(const sum_exchange *e, const mc_reg *sums, mc_label next) {
     pipeline_await(b, "PARTS_FULL", e->passed, e->full, e->phase);
     for (int o = 0; o < e->shape.slice_octets; o++) take_octet(e, o, sums + o * OCTET_SUMS);
     note(b, e->in_stages ? "they were read" : "they were read: every thread block may send again");
-    tell_read(e);
+    tell_read(e, behind_slice(e, sums));
 }
 
 /* In stages that is the second phase: the first one ended when all had read their stages. */

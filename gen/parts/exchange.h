@@ -73,6 +73,7 @@ typedef struct sum_exchange {
     mc_reg own, in;        /* where the thread's sums go; where the parts' come in */
     mc_reg phase;          /* the parity of the phase at hand */
     mc_reg row, column;    /* of the slice's first sum, in the consumer's rows and in the tile */
+    mc_reg no_bits;        /* 0, which no compiler knows: a grid has fewer than 2^31 thread blocks across */
     mc_reg passed, is_slice, state, part[4]; /* scratch */
 } sum_exchange;
 

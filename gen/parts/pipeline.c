@@ -33,6 +33,14 @@ void pipeline_init_stage(const pipeline *p, mc_reg stage) {
     EMIT_BARE(b, fence_mbarrier_init);
 }
 
+mc_reg pipeline_behind(mc_builder *b, const mc_reg *loaded, int count, mc_reg no_bits) {
+    mc_reg bits = b32(b, "bits");
+    EMIT(b, mov_b32, bits, loaded[0]);
+    for (int i = 1; i < count; i++) EMIT(b, or_b32, bits, bits, loaded[i]);
+    EMIT(b, and_b32, bits, bits, no_bits);
+    return bits;
+}
+
 void pipeline_await(mc_builder *b, const char *name, mc_reg passed, mc_reg at, mc_reg parity) {
     char passed_name[MC_MAX_NAME];
     snprintf(passed_name, sizeof passed_name, "%s_PASSED", name);

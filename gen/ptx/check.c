@@ -129,7 +129,7 @@ static void visit_want(void *user, const mc_line *line, int id) {
     s->alive += weight(s->f->b, id);
 }
 
-/* The most registers that are alive behind a line of BLOCK's: walks back from what is wanted at its end. */
+/* The most registers that are alive before a line of BLOCK's: walks back from what is wanted at its end. */
 static int most_of_block(block_sets *s, size_t block) {
     const mc_builder *b = s->f->b;
     const mc_block *k = &s->f->blocks[block];

@@ -5,7 +5,7 @@
  * of their own (windowed.h), which counts windows and rows of the ring from the part's first window on.
  *
  * The row blocks are shared out to finish: warp w's row block is finished by thread block w / (warps / P).
- * All of them send it their sums, itself too. But for `resident` its warp w adds up what came, in the order
+ * All of them send it their sums, itself too. Without `resident` its warp w adds up what came, in the order
  * of the parts, from part 0 on, and the other warps w only send. So a warp has the same row block before and
  * after, and a thread the same places in C, and nothing is rearranged. With J = warps / P row blocks to
  * finish, what comes in lies at
@@ -18,10 +18,10 @@
  *
  * With `resident` the warps of a cluster take row blocks in turn, as many turns each. Others, J in each
  * thread block, finish these row blocks, so that nobody who multiplies waits for sums: finisher j of
- * thread block p has the place of warp J p + j. Each warp that multiplies has a barrier. There its
- * finisher arrives when it has read the sums of a turn, in each thread block of the cluster: then their
- * room may be filled again. So a warp is at most a turn ahead of its finisher, and waits for no other
- * warp. */
+ * thread block p has the place of warp J p + j. In each thread block warp w has a barrier more. At all P of
+ * them its finisher arrives when it has read the sums of a turn, but for the last one: then those of the next
+ * turn may come. So a warp sends at most one turn ahead of what its finisher has read, and waits for no other
+ * warp. And a thread block ends when nobody arrives there any more, since its warps have waited for that. */
 #include "ops/spmm/ring/ring.h"
 #include "parts/fragment.h"
 
@@ -187,16 +187,22 @@ void ring_emit_parts_send(const ring_emitter *r, const spmm_sums *sums) {
     emit_send(r, &at, sums->acc);
 }
 
-/* A thread block whose last sums were read may have ended: it is told nothing. */
-static void emit_tell(const ring_emitter *r, const ring_rows *rows) {
+/* A thread block whose last sums were read may have ended: it is told nothing. The first sum of each quad
+   came with a load of each part. */
+static void emit_tell(const ring_emitter *r, const ring_rows *rows, const mc_reg *acc) {
     mc_builder *b = r->at.b;
+    mc_reg loaded[SPMM_MAX_ACC / QUAD];
     note(b, "thread blocks that send again learn that this warp has read its sums");
     mc_reg more = setp_lt_u32(b, "more", rows->block_place, rows->count);
     mc_reg tells = setp_lt_and(b, "tells", r->at.place.lane, I(r->plan->parts), more);
     mc_reg peer = and_b32(b, "sender", r->at.place.lane, I(r->plan->parts - 1));
     mc_reg there = mapa(b, "room_there", find_room(r), peer);
+    note(b, "behind what was loaded: bits of it that are 0 are added to the address");
+    for (int q = 0; q < quads(r->plan); q++) loaded[q] = acc[q * QUAD];
+    mc_reg no_bits = shr_u32(b, "no_bits", rows->blocks, I(31));
+    mc_reg bits = pipeline_behind(b, loaded, quads(r->plan), no_bits);
     EMIT(b, bar_warp_sync, H(0xffffffff));
-    EMIT_IF(b, tells, mbarrier_arrive_cluster, AT(there, 0));
+    EMIT_IF(b, tells, mbarrier_arrive_cluster, AT(add_s32(b, "room_behind", there, bits), 0));
 }
 
 void ring_emit_parts_take(const ring_emitter *r, const ring_rows *rows, const spmm_sums *sums) {
@@ -204,6 +210,6 @@ void ring_emit_parts_take(const ring_emitter *r, const ring_rows *rows, const sp
     heading(b, "Sums of the cluster's %d thread blocks", r->plan->parts);
     sum_place at = find_place(r);
     emit_finish(r, &at, r->sums_phase, sums);
-    emit_tell(r, rows);
+    emit_tell(r, rows, sums->acc);
     EMIT(b, xor_b32, r->sums_phase, r->sums_phase, I(1));
 }

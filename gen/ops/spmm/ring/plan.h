@@ -127,7 +127,8 @@ int ring_tile_store(const ring_plan *plan);
 unsigned ring_tile_bytes(const ring_plan *plan);
 
 /* parts.c. Bytes of shared memory, behind the barriers, through which thread blocks that share row blocks
-   exchange sums: room for what comes in, and a barrier for each row block that this thread block finishes. */
+   exchange sums: room for what comes in, a barrier for each row block that this thread block finishes, and,
+   resident, one for each warp that multiplies. */
 unsigned ring_parts_bytes(const ring_plan *plan);
 
 /* queue.c. Whether warps have queues; bytes of an entry, and of all queues. */

@@ -6,8 +6,8 @@
  * R + w, and so on, while there are places. So thread blocks have about the same work, and so have their
  * warps in two turns.
  *
- * With `parts` the warps of a cluster go on together, while the least place of their thread blocks is there.
- * A warp without a row block goes along.
+ * With `parts` the warps of a cluster take as many turns, while the least place of their thread blocks is
+ * there. A warp without a row block goes along.
  *
  * With `together` row blocks that are neighbours in C, cards are groups of so many places, dealt to as many
  * warps beside one another. A warp whose group has fewer goes along, with a row block that is not there.

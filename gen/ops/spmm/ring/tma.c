@@ -47,17 +47,12 @@ static void emit_count_down(const ring_tma *t, mc_label loop) {
     EMIT_IF(b, t->again, bra_uni, TO(loop));
 }
 
-/* What a stride reads must have been read before a window is left. An mbarrier's arrival can overtake it:
-   ptxas lets it go while loads are on their way, and a copy may then come first. So the arrival's address is
-   made to depend on what was loaded. */
+/* What a stride reads must have been read before a window is left. */
 static void emit_await_loads(const ring_feed *f) {
     mc_builder *b = f->tma.pipe.b;
     if (f->pending_count == 0) return;
     note(b, "behind what ldmatrix brings: bits of it that are 0 are added to the address of the arrival");
-    mc_reg bits = b32(b, "bits");
-    EMIT(b, mov_b32, bits, f->pending[0]);
-    for (int i = 1; i < f->pending_count; i++) EMIT(b, or_b32, bits, bits, f->pending[i]);
-    EMIT(b, and_b32, bits, bits, f->zero);
+    mc_reg bits = pipeline_behind(b, f->pending, f->pending_count, f->zero);
     EMIT(b, add_s32, f->tma.warp.leave_at, f->tma.warp.leave_at, bits);
 }
 
