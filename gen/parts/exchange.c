@@ -103,8 +103,8 @@ static void tell_read(const sum_exchange *e, mc_reg teller) {
     EMIT_IF(e->b, e->tells, mbarrier_arrive_cluster, AT(teller, 0));
 }
 
-/* The barrier to tell, once the slice's SUMS are there: the first of each octet came with a load of each part.
-   In stages nothing is written there again. */
+/* The barrier to tell, once the slice's SUMS are there: the first of each octet came with a load of each
+   part. In stages nothing is written there again. */
 static mc_reg behind_slice(const sum_exchange *e, const mc_reg *sums) {
     mc_reg loaded[MOST_OCTETS];
     if (e->in_stages) return e->teller;

@@ -72,9 +72,9 @@ static inline int pipeline_bytes(int stages, int stage_bytes) {
     return stages * (stage_bytes + PIPELINE_BARRIERS * PIPELINE_BARRIER_BYTES);
 }
 
-/* Bits that are 0, once all of LOADED is there; NO_BITS is 0, which no compiler may know. An mbarrier's arrival
-   can overtake what it tells of: ptxas lets it go while loads are on their way, and what comes next may then
-   be written first. So the arrival's address is made to depend on what was loaded, by these bits. */
+/* Bits that are 0, once all of LOADED is there; NO_BITS is 0, which no compiler may know. An mbarrier's
+   arrival can overtake what it tells of: ptxas lets it go while loads are on their way, and what comes next
+   may then be written first. So the arrival's address is made to depend on what was loaded, by these bits. */
 mc_reg pipeline_behind(mc_builder *b, const mc_reg *loaded, int count, mc_reg no_bits);
 
 /* Waits until the barrier at AT is beyond the phase of PARITY. NAME is the loop's label, PASSED scratch. */

@@ -41,8 +41,8 @@ typedef struct ring_emitter {
     mc_reg k, windows; /* rows of B, none where the spec fixes them; windows of B, or of this part of it */
     /* parts: the thread block's number in the cluster, and the first row of its part of B */
     mc_reg rank, first_row;
-    /* parts, resident: whether the warp finishes row blocks. The parity that it awaits: who finishes, of sums,
-       from 0 on; who multiplies, of the room for them, from 1 on */
+    /* parts, resident: whether the warp finishes row blocks. The parity that it awaits: of sums, from 0 on,
+       or, of a warp that multiplies, of the room for them, from 1 on */
     mc_reg finishes, sums_phase;
 } ring_emitter;
 
