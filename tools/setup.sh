@@ -34,9 +34,9 @@ find_nvcc() { find_cuda nvcc "${NVCC:-}"; }
 
 build_packages=(gcc libc6-dev cmake ninja-build liblua5.4-dev libjansson-dev libxxhash-dev libb2-dev zlib1g-dev xz-utils)
 
-# build PRESET: configures and builds into the preset's folder.
+# build PRESET [TARGET...]: configures and builds into the preset's folder, all of it where no target is named.
 build() {
-    (cd "$root" && cmake --preset "$1" >"$root/.build.log" 2>&1 && cmake --build --preset "$1" >>"$root/.build.log" 2>&1) || {
+    (cd "$root" && cmake --preset "$1" >"$root/.build.log" 2>&1 && cmake --build --preset "$1" ${2+--target "${@:2}"} >>"$root/.build.log" 2>&1) || {
         tail -40 "$root/.build.log" >&2
         echo "tools/setup.sh: the $1 build failed" >&2
         return 1
