@@ -34,6 +34,9 @@ find_nvcc() { find_cuda nvcc "${NVCC:-}"; }
 
 build_packages=(gcc libc6-dev cmake ninja-build liblua5.4-dev libjansson-dev libxxhash-dev libb2-dev zlib1g-dev xz-utils)
 
+# turn SEED N: whose turn of N it is, from 0 on; SEED is a hex number such as a commit's.
+turn() { echo $((16#${1:0:7} % $2)); }
+
 # build PRESET [TARGET...]: configures and builds into the preset's folder, all of it where no target is named.
 build() {
     (cd "$root" && cmake --preset "$1" >"$root/.build.log" 2>&1 && cmake --build --preset "$1" ${2+--target "${@:2}"} >>"$root/.build.log" 2>&1) || {

@@ -107,7 +107,7 @@ one() { # LOGS BIN NUMBER TEST SPEC ARGUMENTS...
 export -f one
 
 # MCGEN_SWEEPS_PART=SEED/N: one in N of them, which one the seed says, a hex number such as a commit's.
+. "$source/tools/setup.sh"
 part=${MCGEN_SWEEPS_PART:-0/1}
-seed=${part%/*} every=${part#*/}
-first=$((16#${seed:0:7} % every))
-list | awk -v every="$every" -v first="$first" 'NR % every == first' | nl -w 4 -n rz -s ' ' | xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' one "$logs" "$bin"
+every=${part#*/}
+list | awk -v every="$every" -v first="$(turn "${part%/*}" "$every")" 'NR % every == first' | nl -w 4 -n rz -s ' ' | xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' one "$logs" "$bin"
