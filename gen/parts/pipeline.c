@@ -147,6 +147,21 @@ void pipeline_wait(const pipeline *p, const pipeline_consumer *c, const char *na
     if (p->counts) EMIT(p->b, add_s32, c->waited, c->waited, I(1));
 }
 
+void pipeline_test(const pipeline *p, const pipeline_consumer *c, mc_reg there) {
+    EMIT(p->b, mbarrier_test_wait, there, AT(c->wait_at, 0), c->parity);
+}
+
+void pipeline_wait_tested(const pipeline *p, const pipeline_consumer *c, const char *name, mc_reg there) {
+    char tested[MC_MAX_NAME];
+    snprintf(tested, sizeof tested, "%s_TESTED", name);
+    mc_label beyond = label(p->b, tested);
+    EMIT_IF(p->b, there, bra, TO(beyond));
+    emit_await(p, name, c->wait_at, c->parity);
+    set_label(p->b, beyond);
+    emit_next(p->b, c->wait_at, p->full, p->empty, c->wrap, c->parity);
+    if (p->counts) EMIT(p->b, add_s32, c->waited, c->waited, I(1));
+}
+
 void pipeline_leave(const pipeline *p, const pipeline_consumer *c) {
     /* Without `.release.cluster`: that is MEMBAR.ALL.GPU in every stage, and the arrival only says that
        reads are over, which they are. */

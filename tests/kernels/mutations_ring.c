@@ -76,6 +76,7 @@ static const problem_case ring_cases[] = {
     {PATTERN_ALL_EMPTY, 3, 640, 64, 0, 0, .values = MC_VALUES_FULL},
     {PATTERN_ONE_COLUMN, 3, 1, 1, 15, 0, .values = MC_VALUES_FULL},
     {PATTERN_ONE_FULL, 5, 300, 47, 1, 0, .values = MC_VALUES_EXTREME},
+    {PATTERN_ONE_FULL, 2, 2500, 32, 0, 0, .values = MC_VALUES_FULL},
 };
 
 static const mc_setting ring_kernels[][MUTATION_SETTINGS] = {
@@ -116,6 +117,15 @@ static const mc_setting ring_kernels[][MUTATION_SETTINGS] = {
      {"stages", "3"},
      {"resident", "off"},
      {"depth", "4"}},
+    {{"tile_n", "64"},
+     {"warps", "4"},
+     {"split", "1"},
+     {"window", "64"},
+     {"stages", "3"},
+     {"resident", "off"},
+     {"joined", "on"},
+     {"depth", "6"},
+     {"vec", "16"}},
 };
 
 static const mc_setting float_ring_kernels[][MUTATION_SETTINGS] = {

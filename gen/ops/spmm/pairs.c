@@ -2,11 +2,11 @@
    beside one another. Two registers of the same bytes give four slots of each. */
 #include "ops/spmm/sums.h"
 
-void spmm_declare_joined(spmm_pairs *p) {
+void spmm_declare_joined(spmm_pairs *p, int loads) {
     mc_builder *b = p->sums->b;
     mc_reg first[4 * SPMM_MAX_LOADS];
-    b32_array(b, "first", 4 * p->loads, first);
-    for (int i = 0; i < 4 * p->loads; i++) p->first[i / 4][i % 4] = first[i];
+    b32_array(b, "first", 4 * loads, first);
+    for (int i = 0; i < 4 * loads; i++) p->first[i / 4][i % 4] = first[i];
     b32_array(b, "second", 4, p->second);
 }
 

@@ -17,6 +17,8 @@ static const spmm_emitters emitters = {
     .gathered_multiply_joined = integer_gathered_multiply_joined,
     .pairs_begin = integer_pairs_begin,
     .pairs_multiply = integer_pairs_multiply,
+    .pairs_join = integer_pairs_join,
+    .pairs_multiply_joined = integer_pairs_multiply_joined,
     .pairs_add_bias = integer_pairs_add_bias,
 };
 

@@ -111,7 +111,8 @@ static void emit_multiply_columns(const spmm_pairs *p, const mc_reg *value) {
 
 /* -- Both halves at once -------------------------------------------------------------------------------- */
 
-/* Zeros between A's values cost twice the mma. With `joined` pairs of bytes are taken apart instead. */
+/* Zeros between A's values cost twice the mma. With `joined` pairs of bytes are taken apart instead, those
+   of a load and of both halves at once. */
 
 /* A product of mma MMA: its VALUE by the bytes at even places, or at ODD ones, of load LOAD. */
 typedef struct joined_product {
@@ -127,15 +128,19 @@ static void emit_joined_product(const spmm_pairs *p, joined_product of, int piec
               group = spmm_pair_columns(math) * (loads * of.load + piece) + (digits ? 0 : of.odd);
     mc_reg b[4] = {{0}};
     for (int i = 0; i < count; i++) {
-        b[frag_a_reg(i, 0)] = p->first[of.load][spmm_joined_of(piece + i, of.odd)];
+        b[frag_a_reg(i, 0)] = p->first[0][spmm_joined_of(piece + i, of.odd)];
         b[frag_a_reg(i, 1)] = p->second[spmm_joined_of(piece + i, of.odd)];
     }
     spmm_emit_product(p->sums, spmm_mma(math, of.mma * math->integer.planes, rhs_digit),
                       (spmm_operands){b, of.value, 2, count}, spmm_acc_of(p->sums, of.mma, rhs_digit, group));
 }
 
-/* Multiplies load LOAD by VALUE, those of both halves as they are packed. */
-static void emit_multiply_joined(const spmm_pairs *p, int load, const mc_reg *value) {
+void integer_pairs_join(const spmm_pairs *p, const mc_reg low[4], const mc_reg high[4]) {
+    spmm_join_bytes(p, 0, 0, low, picks);
+    spmm_join_bytes(p, 1, 0, high, picks);
+}
+
+void integer_pairs_multiply_joined(const spmm_pairs *p, int load, const mc_reg *value) {
     const spmm_arithmetic *math = p->sums->of;
     const int operands = integer_operands(math), count = spmm_is_tall(math) ? 1 : 2;
     for (int m = 0; m < integer_products(math); m++)
@@ -143,14 +148,6 @@ static void emit_multiply_joined(const spmm_pairs *p, int load, const mc_reg *va
             for (int piece = 0; piece < 2; piece += count)
                 emit_joined_product(p, (joined_product){m, load, odd, &value[2 * operands * m]}, piece,
                                     count);
-}
-
-static void emit_multiply_halves(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value) {
-    note(p->sums->b, half ? "join slots 16..31, and multiply" : "join slots 0..15");
-    for (int q = 0; q < p->loads; q++) {
-        spmm_join_bytes(p, half, q, matrix[q], picks);
-        if (half) emit_multiply_joined(p, q, value);
-    }
 }
 
 spmm_pairs integer_pairs_begin(spmm_sums *sums, int loads) {
@@ -163,7 +160,7 @@ spmm_pairs integer_pairs_begin(spmm_sums *sums, int loads) {
         return p;
     }
     if (sums->of->joins_halves) {
-        spmm_declare_joined(&p);
+        spmm_declare_joined(&p, 1);
         return p;
     }
     p.zero = mov_b32(b, "zero", I(0));
@@ -179,10 +176,6 @@ void integer_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], c
     if (p->sums->of->narrow_rows) {
         if (half == 0) emit_columns(p, matrix[0]);
         else emit_multiply_columns(p, value);
-        return;
-    }
-    if (p->sums->of->joins_halves) {
-        emit_multiply_halves(p, half, matrix, value);
         return;
     }
     note(p->sums->b, "slots %d..%d: values at even bytes for %s, at odd bytes for %s", 16 * half,

@@ -28,7 +28,7 @@ spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) {
     const real_form b_form = sums->of->real.pair->b_form;
     p.real.b = real_declare_widener(b, b_form, "b");
     if (real_widens(b_form)) b32_array(b, "wide_column", REAL_COLUMNS, p.real.column);
-    if (sums->of->joins_halves) spmm_declare_joined(&p);
+    if (sums->of->joins_halves) spmm_declare_joined(&p, loads);
     return p;
 }
 

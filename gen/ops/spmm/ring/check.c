@@ -40,10 +40,14 @@ static void check_b(const ring_plan *plan, mc_complaints *complaints) {
                  "staging = \"tma\" copies from one B: \"direct\", \"shared\" or \"async\"");
 }
 
-/* Columns that are put together want registers beside those that ldmatrix brings: ptxas 13 spills of more
-   warps or sums. */
+/* Warps of a thread block for which ptxas 13 finds registers where pairs of bytes are joined. */
+static int most_joined_warps(const ring_plan *plan) {
+    enum { WIDE_ROW = 128, TALL_WARPS = 11, WIDE_WARPS = 15, ALL_WARPS = 16 };
+    if (ring_row_bytes(plan) < WIDE_ROW) return ALL_WARPS;
+    return spmm_is_tall(&plan->base.math) ? TALL_WARPS : WIDE_WARPS;
+}
+
 static void check_joined(const ring_plan *plan, mc_complaints *complaints) {
-    enum { WIDE_ROW = 128, WIDE_WARPS = 15, RESIDENT_SUMS = 64 };
     const spmm_plan *base = &plan->base;
     const spmm_arithmetic *math = &base->math;
     if (!plan->joined) return;
@@ -51,13 +55,14 @@ static void check_joined(const ring_plan *plan, mc_complaints *complaints) {
     else if (math->b_bits < 8) complain(complaints, F_JOINED, "wants an rhs of 8 to 16 bits");
     else if (ring_is_narrow(plan))
         complain(complaints, F_JOINED, "rows of 16 bytes are joined in any case: leave it out");
-    else if (ring_row_bytes(plan) >= WIDE_ROW && base->warps > WIDE_WARPS)
+    else if (!plan->tensor)
+        complain(complaints, F_JOINED, "wants staging = \"tma\", not \"%s\"", base->staging_name);
+    else if (plan->resident) complain(complaints, F_JOINED, "wants resident = \"off\"");
+    else if (!ring_is_queued(plan))
+        complain(complaints, F_JOINED, "wants queues of strides: depth = 4 or more");
+    else if (base->warps > most_joined_warps(plan))
         complain(complaints, F_JOINED, "leaves %d warps no registers for %d columns: at most %d", base->warps,
-                 base->tile_n, WIDE_WARPS);
-    else if (plan->resident && ring_acc_count(plan) * math->sums > RESIDENT_SUMS)
-        complain(complaints, F_JOINED,
-                 "leaves resident = \"on\" no registers for %d sums of a thread: at most %d",
-                 ring_acc_count(plan) * math->sums, RESIDENT_SUMS);
+                 base->tile_n, most_joined_warps(plan));
 }
 
 /* What a ring has that holds all of B in any case, and which rings that stay are such rings. */
@@ -135,7 +140,9 @@ static int most_queued_warps(const ring_plan *plan) {
 static void check_queues(const ring_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
     int warps = base->threads / MC_WARP - ring_finishers(plan), most = most_queued_warps(plan);
-    if (!ring_is_queued(plan) || warps <= most) return;
+    if (!plan->joined && (plan->depth & (plan->depth - 1)) != 0)
+        complain(complaints, F_DEPTH, "%d is for joined = \"on\"", plan->depth);
+    if (!ring_is_queued(plan) || plan->joined || warps <= most) return;
     if (most == 0)
         complain(complaints, F_DEPTH,
                  "vec = %d and %d columns leave queues no registers: fewer columns, or 2", base->vec,

@@ -79,11 +79,12 @@ static void emit_row_block(ring_strides *s, ring_epilogue *epilogue) {
 }
 
 /* The second half of a stride is gathered last before windows are left. Where an mma takes both halves, none
-   has taken what the first one brought by then. */
+   has taken what the first one brought by then, and with `joined` nothing has. */
 static void note_pending(const ring_strides *s, ring_feed *feed) {
     const ring_emitter *r = s->r;
     for (int q = 0; q < ring_loads(r->plan); q++) {
-        if (r->at.plan->math.joins_halves) feed->pending[feed->pending_count++] = s->pairs.first[q][0];
+        if (r->plan->joined) feed->pending[feed->pending_count++] = s->matrix[0][q][0];
+        else if (r->at.plan->math.joins_halves) feed->pending[feed->pending_count++] = s->pairs.first[q][0];
         feed->pending[feed->pending_count++] = s->matrix[1][q][0];
     }
     feed->zero = lds_b32(r->at.b, "no_bits", AT(r->ring, ring_zero_offset(r->plan)));
@@ -133,6 +134,7 @@ static void emit_products(ring_emitter *r, const ring_staging *staging, ring_fee
     ring_emit_strides_start(&strides);
     emit_zero_row(r);
     staging->begin(feed);
+    if (r->plan->joined) ring_tma_wants_begin(feed);
     if (ring_zero_bytes(r->plan) > 0) note_pending(&strides, feed);
     if (r->plan->resident) ring_emit_turns(&strides, feed, &epilogue, &rows);
     else emit_row_block(&strides, &epilogue);

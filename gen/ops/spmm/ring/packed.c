@@ -6,9 +6,6 @@
 
 enum { LOAD_REGS = 4 /* of a load, at most */ };
 
-/* What is loaded of a stride: where its slots lie, with what it wants of windows, and its values. */
-enum { SLOTS = 1, VALUES = 2, ALL = SLOTS | VALUES };
-
 /* Registers of a lane's values in a stride. */
 static int value_regs(const ring_emitter *r) {
     const spmm_arithmetic *math = &r->at.plan->math;
@@ -16,13 +13,12 @@ static int value_regs(const ring_emitter *r) {
 }
 
 /* Where element INDEX of BYTES lies in ARRAY, whose address is loaded to FROM. With a queue it lies in entry
-   0 instead, whose part of the array begins at ENTRY. Where registers are saved this is INDEX itself. */
+   0 instead, whose part of the array begins at ENTRY. */
 static mc_reg emit_of_lane(const ring_emitter *r, const char *name, mc_reg index, int bytes,
                            const char *array, mc_reg *from, mc_reg entry) {
     mc_builder *b = r->at.b;
     if (ring_is_queued(r->plan)) return mad_s32(b, name, index, I(bytes), entry);
     *from = load_array(b, array);
-    if (ring_saves_registers(r->plan)) return index;
     return mad_wide(b, name, index, I(bytes), *from);
 }
 
@@ -51,6 +47,10 @@ static void emit_places(const ring_emitter *r, ring_packed *p) {
     if (tall) high = and_b32(b, "word_second", high, I(1));
     EMIT(b, and_b32, word, lane, I(WINDOWED_ROW_MASK));
     EMIT(b, mad_s32, word, high, I(WINDOWED_GROUP), word);
+    if (r->plan->joined) {
+        p->spread = ring_spread_begin(r, &p->arrays, word);
+        return;
+    }
     p->places = emit_of_lane(r, "places_base", word, WORD, "places", &p->arrays.places, p->queue.places);
 }
 
@@ -108,65 +108,55 @@ static void emit_words(const ring_emitter *r, mc_reg guard, const mc_reg *to, in
                  MC_OPERANDS(operand_vector(to, count), AT(at, offset)));
 }
 
-/* Sets TO, where this lane reads stride AT: its element of an array's STRIDE_BYTES. LANE is what emit_of_lane
-   gave, of an element of BYTES in ARRAY; 0: all lanes read the same. */
-static void emit_address(const ring_emitter *r, mc_reg to, mc_reg at, int stride_bytes, mc_reg lane,
-                         int bytes, mc_reg array) {
-    const bool anew = ring_saves_registers(r->plan) && bytes > 0;
-    EMIT(r->at.b, mad_wide, to, at, I(stride_bytes), anew ? array : lane);
-    if (anew) EMIT(r->at.b, mad_wide, to, lane, I(bytes), to);
-}
-
-/* Sets where this lane reads PARTS of stride AT. */
-static void emit_addresses(const ring_emitter *r, const ring_packed *p, mc_reg at, int parts) {
+/* Sets where this lane reads stride AT. */
+static void emit_addresses(const ring_emitter *r, const ring_packed *p, mc_reg at) {
     mc_builder *b = r->at.b;
     const struct {
-        int part;
-        mc_reg to, from, array;
-        int bytes, lane_bytes;
-    } all[] = {{SLOTS, p->control_at, p->control, p->arrays.control, WORD, 0},
-               {SLOTS, p->places_at, p->places, p->arrays.places, WINDOWED_STRIDE_WORDS * WORD, WORD},
-               {VALUES, p->values_at, p->values, p->arrays.values, r->at.plan->stride_values,
-                MC_LANE_SLOTS * r->at.plan->math.value_bytes}};
+        mc_reg to, from;
+        int bytes;
+    } all[] = {{p->control_at, p->control, WORD},
+               {p->places_at, p->places, WINDOWED_STRIDE_WORDS * WORD},
+               {p->values_at, p->values, r->at.plan->stride_values}};
     bool queued = ring_is_queued(r->plan);
     mc_reg entry = p->queue.entry;
     if (queued) EMIT(b, and_b32, entry, at, I(r->plan->depth - 1));
     for (size_t i = r->plan->keeps_all; i < sizeof all / sizeof *all; i++) { /* else without control */
-        if (!(all[i].part & parts)) continue;
         if (queued) EMIT(b, mad_s32, all[i].to, entry, I(ring_entry_bytes(r->plan)), all[i].from);
-        else emit_address(r, all[i].to, at, all[i].bytes, all[i].from, all[i].lane_bytes, all[i].array);
+        else EMIT(b, mad_wide, all[i].to, at, I(all[i].bytes), all[i].from);
     }
 }
 
-/* Loads PARTS of stride AT, if BLOCK has it. */
-static void emit_load(const ring_emitter *r, const ring_packed *p, const ring_stride *to, mc_reg at,
-                      ring_row_block block, int parts) {
-    mc_builder *b = r->at.b;
-    const spmm_plan *plan = r->at.plan;
-    int regs = RING_HALVES * plan->math.value_bytes;
-    int mma_bytes = WINDOWED_ROW_VALUES * plan->math.value_bytes * spmm_mma_row(&plan->math, 1);
-    EMIT(b, setp_lt, p->some, at, block.last);
-    emit_addresses(r, p, at, parts);
-    if (parts & SLOTS) {
-        if (!r->plan->keeps_all) emit_words(r, p->some, &to->control, 1, p->control_at, 0);
-        emit_words(r, p->some, to->place, ring_place_words(r->plan), p->places_at, 0);
-    }
-    if (!(parts & VALUES)) return;
-    lanes_set(&plan->math, b, p->has_values, at, block.last, p->some_values);
-    int load = regs < LOAD_REGS ? regs : LOAD_REGS;
-    for (int m = 0; m < plan->math.mma; m++)
+/* Loads values from values_at to TO, by the lanes LANES. */
+static void emit_values(const ring_emitter *r, const ring_packed *p, const ring_stride *to,
+                        const spmm_value_lanes *lanes) {
+    const spmm_arithmetic *math = &r->at.plan->math;
+    int regs = RING_HALVES * math->value_bytes, load = regs < LOAD_REGS ? regs : LOAD_REGS;
+    int mma_bytes = WINDOWED_ROW_VALUES * math->value_bytes * spmm_mma_row(math, 1);
+    for (int m = 0; m < math->mma; m++)
         for (int i = 0; i < regs; i += load)
-            emit_words(r, p->some_values.mma[m], &to->value[regs * m + i], load, p->values_at,
+            emit_words(r, lanes->mma[m], &to->value[regs * m + i], load, p->values_at,
                        m * mma_bytes + i * WORD);
 }
 
-/* Loads PARTS of the stride behind the one at hand. The entry of the latter is free then, for another one. */
-static void emit_load_next(const ring_emitter *r, const ring_packed *p, ring_row_block block, int parts) {
+/* Loads stride AT, if BLOCK has it. */
+static void emit_load(const ring_emitter *r, const ring_packed *p, const ring_stride *to, mc_reg at,
+                      ring_row_block block) {
+    mc_builder *b = r->at.b;
+    EMIT(b, setp_lt, p->some, at, block.last);
+    emit_addresses(r, p, at);
+    if (!r->plan->keeps_all) emit_words(r, p->some, &to->control, 1, p->control_at, 0);
+    emit_words(r, p->some, to->place, ring_place_words(r->plan), p->places_at, 0);
+    lanes_set(&r->at.plan->math, b, p->has_values, at, block.last, p->some_values);
+    emit_values(r, p, to, &p->some_values);
+}
+
+/* Loads the stride behind the one at hand. The entry of the latter is free then, for another one. */
+static void emit_load_next(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
     mc_builder *b = r->at.b;
     int depth = r->plan->depth;
     if (ring_is_queued(r->plan)) ring_queue_await(r, depth - 2);
     EMIT(b, add_s32, p->fetch, block.stride, I(1));
-    emit_load(r, p, &p->next, p->fetch, block, parts);
+    emit_load(r, p, &p->next, p->fetch, block);
     if (!ring_is_queued(r->plan)) return;
     EMIT(b, add_s32, p->fetch, block.stride, I(depth));
     ring_queue_ask(r, p, p->fetch, block.last);
@@ -175,8 +165,12 @@ static void emit_load_next(const ring_emitter *r, const ring_packed *p, ring_row
 void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
     mc_builder *b = r->at.b;
     if (!ring_is_queued(r->plan)) {
-        emit_load(r, p, &p->at_hand, block.stride, block, ALL);
-        emit_load_next(r, p, block, ALL);
+        emit_load(r, p, &p->at_hand, block.stride, block);
+        emit_load_next(r, p, block);
+        return;
+    }
+    if (r->plan->joined) {
+        ring_spread_row(r, p, block);
         return;
     }
     note(b, "copy the first %d strides to the warp's queue", r->plan->depth);
@@ -186,16 +180,29 @@ void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_r
     }
 }
 
-void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
-    if (!ring_is_queued(r->plan)) return;
-    ring_queue_await(r, r->plan->depth - 1);
-    emit_load(r, p, &p->at_hand, block.stride, block, ALL);
-    emit_load_next(r, p, block, ALL);
+/* Takes stride AT's values out of the queue to TO, if BLOCK has it. A guard that always holds keeps what is
+   loaded where it is wanted: without it ptxas 13 loads to registers beside, and moves these for each mma. */
+static void emit_take_values(const ring_emitter *r, const ring_packed *p, const ring_stride *to, mc_reg at,
+                             ring_row_block block) {
+    mc_builder *b = r->at.b;
+    EMIT(b, setp_lt, p->some, at, block.last);
+    lanes_set(&r->at.plan->math, b, p->has_values, at, block.last, p->some_values);
+    emit_values(r, p, to, &p->some_values);
+    ring_queue_pass(r, &p->queue, p->values_at, 1, p->values);
 }
 
-static void emit_move_values(const ring_emitter *r, const ring_packed *p) {
-    mc_builder *b = r->at.b;
-    for (int i = 0; i < value_regs(r); i++) EMIT(b, mov_b32, p->at_hand.value[i], p->next.value[i]);
+void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
+    if (!ring_is_queued(r->plan)) return;
+    if (r->plan->joined) {
+        ring_spread_take_first(r, p, block.stride);
+        EMIT(r->at.b, and_b32, p->values_at, block.stride, I(1));
+        EMIT(r->at.b, mad_s32, p->values_at, p->values_at, I(r->at.plan->stride_values), p->values);
+        emit_take_values(r, p, &p->at_hand, block.stride, block);
+        return;
+    }
+    ring_queue_await(r, r->plan->depth - 1);
+    emit_load(r, p, &p->at_hand, block.stride, block);
+    emit_load_next(r, p, block);
 }
 
 /* What moves here was asked for a stride ago; a register that moved right behind its load would wait for
@@ -206,16 +213,24 @@ void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row
     for (int i = 0; i < ring_place_words(r->plan); i++)
         EMIT(b, mov_b32, p->at_hand.place[i], p->next.place[i]);
     if (!r->plan->keeps_all) EMIT(b, mov_b32, p->at_hand.control, p->next.control);
-    const int parts = ring_saves_registers(r->plan) ? SLOTS : ALL;
-    if (parts & VALUES) emit_move_values(r, p);
+    for (int i = 0; i < value_regs(r); i++) EMIT(b, mov_b32, p->at_hand.value[i], p->next.value[i]);
     if (ring_is_queued(r->plan))
         note(b, "load the stride behind it, and copy one %d behind it", r->plan->depth);
     else note(b, "prefetch the stride behind it");
-    emit_load_next(r, p, block, parts);
+    emit_load_next(r, p, block);
 }
 
-void ring_emit_next_values(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
-    if (!ring_saves_registers(r->plan)) return;
-    emit_move_values(r, p);
-    emit_load_next(r, p, block, VALUES);
+/* -- joined ------------------------------------------------------------------------------------------- */
+
+void ring_emit_take_slots(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
+    EMIT(r->at.b, add_s32, p->fetch, block.stride, I(1));
+    ring_spread_take(r, p, p->fetch, block.last);
+}
+
+void ring_emit_take_values(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
+    emit_take_values(r, p, &p->next, block.stride, block);
+}
+
+void ring_emit_next_values(const ring_emitter *r, const ring_packed *p) {
+    for (int i = 0; i < value_regs(r); i++) EMIT(r->at.b, mov_b32, p->at_hand.value[i], p->next.value[i]);
 }

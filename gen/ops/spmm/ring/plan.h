@@ -136,12 +136,6 @@ static inline bool ring_is_queued(const ring_plan *plan) { return plan->depth > 
 int ring_entry_bytes(const ring_plan *plan);
 unsigned ring_queue_bytes(const ring_plan *plan);
 
-/* Whether the values of a stride stay until it is multiplied, and its lanes' places in the packed arrays are
-   found anew for each stride: for `joined`, which is short of registers where warps are many. */
-static inline bool ring_saves_registers(const ring_plan *plan) {
-    return plan->joined && !plan->resident && !ring_is_queued(plan);
-}
-
 /* B's address must be a multiple of so many bytes, and ldb of so many elements. */
 static inline int ring_copy_unit(const ring_plan *plan) {
     return plan->tensor ? 16 : ring_is_narrow(plan) ? 1 : 4;

@@ -8,7 +8,9 @@
  *   contiguous.c  or 16 bytes of B at once, where its rows have few bytes and no gaps
  *   packed.c    strides of the packed arrays, in registers
  *   queue.c     how they are asked for ahead: by queues in shared memory, and out of L2
+ *   spread.c    places and control of several strides at once, spread over lanes
  *   strides.c   the loop over a row block's strides
+ *   joined.c    the same where an mma takes both halves of a stride
  *   words.c     how it reads elements of 32 bits
  *   sum.c       sums of warps that share a row block
  *   parts.c     sums of thread blocks that share row blocks
@@ -85,6 +87,10 @@ typedef struct ring_tma {
     /* resident: WINDOWED_WANTS_MASK while windows still come, then 0, since all of B is there */
     mc_reg heed;
     mc_reg count, again; /* scratch: windows to wait for or to leave; whether there are more */
+    /* joined: what of it is known before: whether anything is wanted, whether a window is left, and one
+       waited for, if there are not `many` of them, which is found then */
+    mc_reg any, leaves, waits, many;
+    mc_reg there; /* and whether the next window to wait for is there already */
 } ring_tma;
 
 /* A thread's copies of a window, in registers that each copy writes again: the row, and the end of the
@@ -158,6 +164,12 @@ typedef struct ring_staging {
 /* all_at_once: as async, where the ring keeps all of B, so that no window passes. */
 extern const ring_staging ring_by_tma, ring_by_async, ring_all_at_once;
 
+/* tma.c, for `joined`: declares predicates; finds what CONTROL, that of the next stride, wants; and does it,
+   which no first stride of a row block asks for. */
+void ring_tma_wants_begin(ring_feed *f);
+void ring_tma_find_wants(const ring_feed *f, mc_reg control);
+void ring_tma_do_wants(const ring_feed *f);
+
 /* async.c. Sets a thread's first ROW of the window that is copied next, the END of the window's rows, and
    where the row goes (TO). In window 0 these are FIRST and PLACE. Where the ring keeps all of B, that is one
    window. */
@@ -194,12 +206,27 @@ typedef struct ring_queue {
        values or of places; from a stride's last piece to the next one's. In entry 0: where the first goes */
     mc_reg values_from, from, step, to;
     mc_reg copies, first; /* whether the lane has a last piece; copies the control, as lane 0 does */
+    mc_reg lane_byte, bytes, wraps;      /* joined: where in a row of pieces the lane's is; scratch */
     mc_reg there, from_at, to_at, entry; /* scratch */
 } ring_queue;
+
+/* What a load brings of so many STRIDES, each of BYTES: a word a lane (spread.c). */
+typedef struct ring_share {
+    int strides, bytes;
+    mc_reg from, stride; /* where the lane's word of the array's first strides is; which of them it is of */
+    mc_reg now, next;    /* that of the strides at hand, and of the next ones */
+} ring_share;
+
+typedef struct ring_spread {
+    ring_share places, control;
+    mc_reg word;                /* the word that the lane wants of a stride's places */
+    mc_reg first, at, is, from; /* scratch */
+} ring_spread;
 
 typedef struct ring_packed {
     ring_arrays arrays;
     ring_queue queue;
+    ring_spread spread;
     /* Addresses of what this lane reads of stride 0; where there is a queue, of its entry 0 */
     mc_reg places, values, control;
     mc_reg places_at, values_at, control_at; /* scratch: of the stride that is loaded */
@@ -217,10 +244,13 @@ ring_packed ring_emit_packed(const ring_emitter *r);
 void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 /* Comes behind it, where BLOCK has strides: loads the first two out of the queue, if there is one. */
 void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_block block);
-/* Makes the next stride the one at hand, and begins to load the one behind it. Where registers are saved the
-   second one does so with their values, once those of the stride before are multiplied; elsewhere nothing. */
+/* Makes the next stride the one at hand, and begins to load the one behind it. */
 void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row_block block);
-void ring_emit_next_values(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+/* `joined`: takes where the rows of the stride behind BLOCK's `stride` lie; takes that one's values, once
+   those at hand are multiplied. */
+void ring_emit_take_slots(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+void ring_emit_next_values(const ring_emitter *r, const ring_packed *p);
+void ring_emit_take_values(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 
 /* -- queue.c ------------------------------------------------------------------------------------------ */
 
@@ -229,12 +259,27 @@ void ring_queue_begin(const ring_emitter *r, ring_queue *q, ring_arrays *arrays)
 /* Copies stride AT to its entry, if it is before LAST. The copies are a group of their own; without a stride
    it is an empty one. */
 void ring_queue_ask(const ring_emitter *r, const ring_packed *p, mc_reg at, mc_reg last);
+/* `joined`: the same of the values of stride AT, an even number, and of the next one, in one group. */
+void ring_queue_ask_two(const ring_emitter *r, const ring_queue *q, mc_reg at, mc_reg last);
+/* `joined`: lets AT, which began at START, pass so many STRIDES of the queue, round and round. */
+void ring_queue_pass(const ring_emitter *r, const ring_queue *q, mc_reg at, int strides, mc_reg start);
 /* Waits until no more than the latest COUNT groups are on their way. Then all lanes may read what the others
    brought, and what lanes have read before may be written over. */
 void ring_queue_await(const ring_emitter *r, int count);
 /* Asks L2 for BLOCK's strides, if there are any: for up to RING_PREFETCH_BYTES of values, and for the same
    strides' places and control. */
 void ring_emit_prefetch(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+
+/* -- spread.c ------------------------------------------------------------------------------------------ */
+
+/* WORD: the word that a lane wants of a stride's places. */
+ring_spread ring_spread_begin(const ring_emitter *r, const ring_arrays *arrays, mc_reg word);
+/* Asks for the first strides of BLOCK, with their values. */
+void ring_spread_row(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+/* Brings places and control of stride AT to `at_hand`: of a row block's first stride, then of one after
+   another, up to LAST. The values of the stride before, and of the first one, are then in the queue. */
+void ring_spread_take_first(const ring_emitter *r, const ring_packed *p, mc_reg at);
+void ring_spread_take(const ring_emitter *r, const ring_packed *p, mc_reg at, mc_reg last);
 
 /* -- strides.c ---------------------------------------------------------------------------------------- */
 
@@ -258,6 +303,12 @@ typedef struct ring_strides {
 void ring_emit_strides_start(ring_strides *s);
 /* Adds all strides of the row block to the sums. */
 void ring_emit_strides(ring_strides *s);
+/* Sets `at`: the addresses of the rows that this lane names to ldmatrix, in either half. */
+void ring_emit_row_addresses(const ring_strides *s);
+/* Reads 32 bytes of these rows in HALF, the LOAD-th ones, where GUARD holds (none: always). */
+void ring_emit_gather_load(const ring_strides *s, int half, int load, mc_reg guard);
+/* joined.c. The loop, and the stride before it. */
+void ring_emit_joined(ring_strides *s);
 
 /* -- words.c ------------------------------------------------------------------------------------------ */
 

@@ -1,7 +1,6 @@
 /* The ring kernel's loop over the strides of a row block. The products of what ldmatrix gives are those of
    pairs of bytes (integer/pairs.c), or of floats (real/windows.c). */
 #include "ops/spmm/ring/ring.h"
-#include <string.h>
 #include "parts/windowed.h"
 
 static mc_reg emit_lane_unit(const ring_emitter *r) {
@@ -50,8 +49,7 @@ void ring_emit_strides_start(ring_strides *s) {
 
 /* -- One stride --------------------------------------------------------------------------------------- */
 
-/* Sets `at`: the addresses of the rows that this lane names to ldmatrix, in either half. */
-static void emit_row_addresses(const ring_strides *s) {
+void ring_emit_row_addresses(const ring_strides *s) {
     mc_builder *b = s->r->at.b;
     mc_reg place = s->packed->at_hand.place[0];
     if (ring_is_narrow(s->r->plan)) {
@@ -63,6 +61,13 @@ static void emit_row_addresses(const ring_strides *s) {
     EMIT(b, and_b32, s->at[0], place, H(0xffff));
     EMIT(b, shr_u32, s->at[1], place, I(16));
     for (int h = 0; h < RING_HALVES; h++) EMIT(b, mad_s32, s->at[h], s->at[h], I(WINDOWED_UNIT), s->r->ring);
+}
+
+void ring_emit_gather_load(const ring_strides *s, int half, int load, mc_reg guard) {
+    mc_builder *b = s->r->at.b;
+    mc_reg at = load ? s->matrix_at : s->at[half];
+    if (load) EMIT(b, xor_b32, at, s->at[half], I(load * RING_LOAD_BYTES));
+    EMIT_IF(b, guard, ldmatrix_x4_trans, V4(s->matrix[half][load]), AT(at, 0));
 }
 
 /* Reads the rows of a half's 16 slots, 32 bytes of each by an ldmatrix, where GUARD holds (none: always).
@@ -79,17 +84,13 @@ static void emit_gather(const ring_strides *s, int half, mc_reg guard) {
         ring_words_gather(s, half);
         return;
     }
-    for (int q = 0; q < ring_loads(s->r->plan); q++) {
-        mc_reg at = q ? s->matrix_at : s->at[half];
-        if (q) EMIT(b, xor_b32, at, s->at[half], I(q * RING_LOAD_BYTES));
-        EMIT_IF(b, guard, ldmatrix_x4_trans, V4(s->matrix[half][q]), AT(at, 0));
-    }
+    for (int q = 0; q < ring_loads(s->r->plan); q++) ring_emit_gather_load(s, half, q, guard);
 }
 
 /* Begins a stride: once its windows are there, its first half is gathered. */
 static void emit_begin(const ring_strides *s, bool first) {
     if (s->staging->before_stride) s->staging->before_stride(s->feed, s->packed->at_hand.control, first);
-    (ring_reads_words(s->r->plan) ? ring_words_find : emit_row_addresses)(s);
+    (ring_reads_words(s->r->plan) ? ring_words_find : ring_emit_row_addresses)(s);
     emit_gather(s, 0, (mc_reg){0});
 }
 
@@ -107,10 +108,6 @@ static void keep_values(const ring_strides *s, second_half *late) {
     mc_builder *b = s->r->at.b;
     const spmm_arithmetic *math = &s->r->at.plan->math;
     int regs = late->regs, all = RING_HALVES * math->value_bytes; /* kept, and there, for each mma */
-    if (ring_saves_registers(s->r->plan)) {
-        memcpy(late->value, s->packed->at_hand.value, sizeof late->value);
-        return;
-    }
     b32_array(b, "late_value", math->mma * regs, late->value);
     for (int i = 0; i < math->mma * regs; i++)
         EMIT(b, mov_b32, late->value[i], s->packed->at_hand.value[i / regs * all + all - regs + i % regs]);
@@ -168,7 +165,6 @@ static void emit_loop(ring_strides *s, mc_label done) {
     note(b, "the next stride");
     emit_begin(s, false);
     emit_second_half(s, &late);
-    ring_emit_next_values(s->r, s->packed, s->block);
     EMIT(b, bra_uni, TO(loop));
     emit_last(s, &late, last, done);
 }
@@ -191,10 +187,15 @@ void ring_emit_strides(ring_strides *s) {
     heading(b, "The first stride");
     b->prefix = "first_";
     ring_emit_take_first(s->r, s->packed, s->block);
-    emit_begin(s, true);
-    b->prefix = NULL;
-    if (s->next.last.id) emit_prefetch_next(s);
-    emit_loop(s, done);
+    if (s->r->plan->joined) {
+        ring_emit_joined(s);
+    } else {
+        emit_begin(s, true);
+        b->prefix = NULL;
+        if (s->next.last.id) emit_prefetch_next(s);
+        emit_loop(s, done);
+    }
     set_label(b, done);
+    if (s->r->plan->joined) ring_queue_await(s->r, 0);
     if (s->staging->rest) s->staging->rest(s->feed);
 }

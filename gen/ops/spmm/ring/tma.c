@@ -56,9 +56,10 @@ static void emit_await_loads(const ring_feed *f) {
     EMIT(b, add_s32, f->tma.warp.leave_at, f->tma.warp.leave_at, bits);
 }
 
-/* All lanes have read what they wanted of the windows. With queues they have met since (queue.c). */
+/* All lanes have read what they wanted of the windows. With queues they have met since (queue.c),
+   but for `joined`, where they meet behind the next stride's reads. */
 static void emit_all_have_read(const ring_feed *f) {
-    if (!ring_is_queued(f->r->plan)) EMIT(f->tma.pipe.b, bar_warp_sync, H(0xffffffff));
+    if (!ring_is_queued(f->r->plan) || f->r->plan->joined) EMIT(f->tma.pipe.b, bar_warp_sync, H(0xffffffff));
 }
 
 static void emit_leave(const ring_feed *f, mc_reg none) {
@@ -77,17 +78,10 @@ static void emit_leave(const ring_feed *f, mc_reg none) {
     set_label(b, left);
 }
 
-/* Does what the stride's control says. Most strides want nothing. A row block's first one leaves no window
-   (windowed.h). */
-static void before_stride(const ring_feed *f, mc_reg control, bool first) {
-    const ring_tma *t = &f->tma;
+/* Waits for as many windows as the stride wants, or goes to READY. NONE is scratch. */
+static void emit_wait(const ring_tma *t, mc_reg none, mc_label ready) {
     mc_builder *b = t->pipe.b;
-    mc_reg none = pred(b, "none");
-    mc_label wait = label(b, "WAIT"), ready = label(b, "READY");
-    EMIT(b, and_b32, t->wants, control, t->heed.id ? t->heed : H(WINDOWED_WANTS_MASK));
-    EMIT(b, setp_eq, none, t->wants, I(0));
-    EMIT_IF(b, none, bra_uni, TO(ready));
-    if (!first) emit_leave(f, none);
+    mc_label wait = label(b, "WAIT");
     note(b, "wait for windows that the stride reads");
     EMIT(b, and_b32, t->count, t->wants, I(WINDOWED_WAIT_MASK));
     EMIT(b, setp_eq, none, t->count, I(0));
@@ -95,6 +89,74 @@ static void before_stride(const ring_feed *f, mc_reg control, bool first) {
     set_label(b, wait);
     pipeline_wait(&t->pipe, &t->warp, "FULL");
     emit_count_down(t, wait);
+}
+
+/* Does what the stride's control says. Most strides want nothing. A row block's first one leaves no window
+   (windowed.h). */
+static void before_stride(const ring_feed *f, mc_reg control, bool first) {
+    const ring_tma *t = &f->tma;
+    mc_builder *b = t->pipe.b;
+    mc_reg none = pred(b, "none");
+    mc_label ready = label(b, "READY");
+    EMIT(b, and_b32, t->wants, control, t->heed.id ? t->heed : H(WINDOWED_WANTS_MASK));
+    EMIT(b, setp_eq, none, t->wants, I(0));
+    EMIT_IF(b, none, bra_uni, TO(ready));
+    if (!first) emit_leave(f, none);
+    emit_wait(t, none, ready);
+    set_label(b, ready);
+}
+
+/* -- Known before (joined.c) ---------------------------------------------------------------------------- */
+
+/* A predicate takes longer than another result until a branch may ask for it. So all are found a good while
+   before the stride begins. Nearly all strides that want something leave one window, wait for one, or
+   both. */
+enum { ONE_WAITED = 1, ONE_LEFT = 1 << WINDOWED_LEAVE_SHIFT };
+
+void ring_tma_wants_begin(ring_feed *f) {
+    ring_tma *t = &f->tma;
+    mc_builder *b = t->pipe.b;
+    t->any = pred(b, "wants_any"), t->many = pred(b, "wants_many");
+    t->leaves = pred(b, "leaves_one"), t->waits = pred(b, "waits_for_one");
+    t->there = pred(b, "window_there");
+}
+
+void ring_tma_find_wants(const ring_feed *f, mc_reg control) {
+    const ring_tma *t = &f->tma;
+    mc_builder *b = t->pipe.b;
+    EMIT(b, and_b32, t->wants, control, H(WINDOWED_WANTS_MASK));
+    EMIT(b, setp_ne, t->any, t->wants, I(0));
+    EMIT(b, and_b32, t->count, t->wants, I(ONE_LEFT));
+    EMIT(b, setp_ne, t->leaves, t->count, I(0));
+    EMIT(b, and_b32, t->count, t->wants, I(ONE_WAITED));
+    EMIT(b, setp_ne, t->waits, t->count, I(0));
+    pipeline_test(&t->pipe, &t->warp, t->there);
+}
+
+void ring_tma_do_wants(const ring_feed *f) {
+    const ring_tma *t = &f->tma;
+    mc_builder *b = t->pipe.b;
+    mc_label many = label(b, "MANY"), left = label(b, "HAS_LEFT"), ready = label(b, "READY");
+    EMIT_IF(b, NOT(t->any), bra_uni, TO(ready));
+    EMIT(b, and_b32, t->count, t->wants, H(WINDOWED_WANTS_MASK & ~(ONE_WAITED | ONE_LEFT)));
+    EMIT(b, setp_ne, t->many, t->count, I(0));
+    emit_await_loads(f);
+    emit_all_have_read(f);
+    EMIT_IF(b, t->many, bra_uni, TO(many));
+    EMIT_IF(b, NOT(t->leaves), bra_uni, TO(left));
+    note(b, "leave a window that this row block is done with: every lane has read what it wanted");
+    pipeline_leave(&t->pipe, &t->warp);
+    set_label(b, left);
+    EMIT_IF(b, NOT(t->waits), bra_uni, TO(ready));
+    note(b, "wait for the window that the stride reads");
+    pipeline_wait_tested(&t->pipe, &t->warp, "FULL_ONE", t->there);
+    EMIT(b, bra_uni, TO(ready));
+    set_label(b, many);
+    b->prefix = "many_";
+    mc_reg none = pred(b, "none");
+    emit_leave(f, none);
+    emit_wait(t, none, ready);
+    b->prefix = NULL;
     set_label(b, ready);
 }
 
