@@ -126,7 +126,7 @@ pipeline_consumer pipeline_consume(const pipeline *p, mc_reg arrives);
 void pipeline_wait(const pipeline *p, const pipeline_consumer *c, const char *name);
 void pipeline_leave(const pipeline *p, const pipeline_consumer *c);
 /* Finds whether the next stage is THERE, and waits for it if it was not: an answer takes a while, in which
-   there may be other work. Threads of a warp may get different answers. */
+   there may be other work. As in all waits, an instruction of a warp gets one answer for all lanes. */
 void pipeline_test(const pipeline *p, const pipeline_consumer *c, mc_reg there);
 void pipeline_wait_tested(const pipeline *p, const pipeline_consumer *c, const char *name, mc_reg there);
 /* Goes to where COPIES were waited for and left, whoever did it: the next stage is number COPIES modulo

@@ -441,6 +441,7 @@ expect 2 'joined: wants an rhs of 8 to 16 bits' joined "$specs/spmm_l8r4_tiled.l
 expect 2 'joined: leaves 16 warps no registers for 128 columns: at most 15' joined --set warps=16 --set stages=3 "$tiled"
 expect 0 '_joined(' joined --set warps=15 --set stages=3 "$tiled"
 expect 2 'joined: leaves 12 warps no registers for 128 columns: at most 11' joined --set vec=16 --set warps=12 --set stages=3 "$tiled"
+expect 2 'joined: leaves no registers for 96 sums of a thread: at most 64' joined --set vec=16 --set lhs=s16 --set rhs=s16 --set tile_n=64 --set stages=3 "$tiled"
 expect 2 'joined: wants resident = "off"' joined --set resident=on "$tiled"
 expect 2 'joined: wants staging = "tma", not "async"' joined --set window=1024 --set stages=2 "$specs/spmm_l8r8_tiled_sm80.lua"
 expect 2 'joined: wants queues of strides: depth = 4 or more' joined --set depth=2 "$tiled"

@@ -40,11 +40,15 @@ static void check_b(const ring_plan *plan, mc_complaints *complaints) {
                  "staging = \"tma\" copies from one B: \"direct\", \"shared\" or \"async\"");
 }
 
+/* Sums of a thread. */
+static int sums_of(const ring_plan *plan) { return ring_acc_count(plan) * plan->base.math.sums; }
+
 /* Warps of a thread block for which ptxas 13 finds registers where pairs of bytes are joined. */
+enum { JOINED_SUMS = 64 }; /* of a thread, at most, where vectors have 16 rows */
 static int most_joined_warps(const ring_plan *plan) {
     enum { WIDE_ROW = 128, TALL_WARPS = 11, WIDE_WARPS = 15, ALL_WARPS = 16 };
-    if (ring_row_bytes(plan) < WIDE_ROW) return ALL_WARPS;
-    return spmm_is_tall(&plan->base.math) ? TALL_WARPS : WIDE_WARPS;
+    if (spmm_is_tall(&plan->base.math) && sums_of(plan) > JOINED_SUMS / 2) return TALL_WARPS;
+    return ring_row_bytes(plan) < WIDE_ROW ? ALL_WARPS : WIDE_WARPS;
 }
 
 static void check_joined(const ring_plan *plan, mc_complaints *complaints) {
@@ -60,6 +64,9 @@ static void check_joined(const ring_plan *plan, mc_complaints *complaints) {
     else if (plan->resident) complain(complaints, F_JOINED, "wants resident = \"off\"");
     else if (!ring_is_queued(plan))
         complain(complaints, F_JOINED, "wants queues of strides: depth = 4 or more");
+    else if (spmm_is_tall(math) && sums_of(plan) > JOINED_SUMS)
+        complain(complaints, F_JOINED, "leaves no registers for %d sums of a thread: at most %d",
+                 sums_of(plan), JOINED_SUMS);
     else if (base->warps > most_joined_warps(plan))
         complain(complaints, F_JOINED, "leaves %d warps no registers for %d columns: at most %d", base->warps,
                  base->tile_n, most_joined_warps(plan));

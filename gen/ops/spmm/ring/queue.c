@@ -19,6 +19,9 @@
  * all lanes have read stride s, whose entry stride s + depth takes. Behind a row block's last stride it says
  * that the entries are free for the next row block.
  *
+ * With `joined` entries have values alone. Two strides of which the first has an even number, counted over
+ * the whole array, are a group, and entries are taken one after another, round and round (spread.c).
+ *
  * A queue of registers, in a loop of as many strides, was tried. A warp has six scoreboards to wait for loads
  * by, and ptxas 13 puts all loads of a loop's next turn on one of them. A wait for the first of these loads
  * was a wait for the last one, once a turn. */
