@@ -17,12 +17,12 @@ typedef struct span {
     size_t length;
 } span;
 
-enum { MAX_SITES = 8192, MAX_NAMES = 512 };
+enum { MAX_SITES = 8192, MAX_NAMES = 512, NAME_ROOM = 64 };
 
 typedef struct sites {
     span site[MAX_SITES];
     size_t count;
-    char type_name[MAX_NAMES][48]; /* declared registers, expanded: "b32 acc3" */
+    char type_name[MAX_NAMES][NAME_ROOM]; /* declared registers, expanded: "b32 acc3" */
     size_t names;
 } sites;
 
@@ -30,8 +30,8 @@ typedef struct sites {
 
 static void add_name(sites *s, const char *type, const char *name, int index) {
     if (s->names == MAX_NAMES) return;
-    if (index < 0) snprintf(s->type_name[s->names++], 48, "%s %.20s", type, name);
-    else snprintf(s->type_name[s->names++], 48, "%s %.20s%d", type, name, index);
+    if (index < 0) snprintf(s->type_name[s->names++], NAME_ROOM, "%s %.31s", type, name);
+    else snprintf(s->type_name[s->names++], NAME_ROOM, "%s %.31s%d", type, name, index);
 }
 
 /* ".reg .b32  %a, %b<4>;" */
