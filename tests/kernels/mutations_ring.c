@@ -13,6 +13,22 @@ static bool unread(const mutation *m) {
            mutation_number(m->to) > 0; /* row_last is 0 */
 }
 
+/* there are no strides up to a last one below the first, 0 */
+static bool none_up_to(const mutation *m) {
+    return m->kind == MUTATE_INDEX && strstr(m->from, "%next_last, 0;") && mutation_number(m->to) < 0;
+}
+
+/* the map's address is loaded before it is used */
+static bool other_map(const mutation *m) {
+    return m->kind == MUTATE_INDEX && strstr(m->from, "%copy_map, 0;");
+}
+
+/* A's values are 0 where the row of zeros is read, and B's may be any finite ones: integers are, and floats next to 0 */
+static bool other_zeros(const mutation *m) {
+    static const char *const names[] = {"%zero"};
+    return mutation_of_zeros(m, names, 1) && mutation_is_finite(m);
+}
+
 /* windows behind B's last row are zeros, which nothing reads */
 static bool more_windows(const mutation *m) {
     return m->kind == MUTATE_INDEX && strstr(m->from, "%windows, %windows, 63") &&
@@ -50,6 +66,9 @@ static const equivalence ring_equivalents[] = {
     {longer_wait, "what arrived later than it must is there as well"},
     {unread, "what there is no stride or row block for is not used"},
     {more_windows, "windows behind B's last row are zeros, which nothing reads"},
+    {none_up_to, "there are no strides up to a last one below the first"},
+    {other_map, "the map's address is loaded before it is used"},
+    {other_zeros, "the row of zeros is multiplied by zeros"},
     {unused_state, "the copying warp uses no other 64-bit register than the map's address"},
     {other_zero, "the row of zeros has no other words"},
     {empty_half, "a half of padding may be read, too"},
@@ -126,6 +145,16 @@ static const mc_setting ring_kernels[][MUTATION_SETTINGS] = {
      {"joined", "on"},
      {"depth", "6"},
      {"vec", "16"}},
+    {{"tile_n", "64"},
+     {"warps", "4"},
+     {"split", "1"},
+     {"window", "64"},
+     {"stages", "3"},
+     {"resident", "off"},
+     {"joined", "on"},
+     {"persistent", "on"},
+     {"depth", "6"},
+     {"vec", "8"}},
 };
 
 static const mc_setting float_ring_kernels[][MUTATION_SETTINGS] = {

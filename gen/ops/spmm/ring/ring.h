@@ -15,6 +15,7 @@
  *   sum.c       sums of warps that share a row block
  *   parts.c     sums of thread blocks that share row blocks
  *   turns.c     row blocks in turn
+ *   tiles.c     tiles in turn
  *   together.c  columns of warps whose row blocks are neighbours in C
  *   store.c     the epilogue */
 #ifndef MC_SPMM_RING_H
@@ -25,6 +26,7 @@
 #include "ops/spmm/sums.h"
 #include "parts/copy.h"
 #include "parts/pipeline.h"
+#include "parts/schedule.h"
 
 enum {
     RING_MAX_LOADS = SPMM_MAX_LOADS,
@@ -41,6 +43,9 @@ typedef struct ring_emitter {
     spmm_emitter at;   /* the thread's place, the shapes and the arrays */
     mc_reg ring;       /* the ring's shared address */
     mc_reg k, windows; /* rows of B, none where the spec fixes them; windows of B, or of this part of it */
+    /* persistent: this role's tiles; windows that pass for each, of which some may be empty */
+    tile_schedule tiles;
+    mc_reg passes;
     /* parts: the thread block's number in the cluster, and the first row of its part of B */
     mc_reg rank, first_row;
     /* parts, resident: whether the warp finishes row blocks. The parity that it awaits: of sums, from 0 on,
@@ -166,6 +171,8 @@ extern const ring_staging ring_by_tma, ring_by_async, ring_all_at_once;
 
 /* tma.c, for `joined`: declares predicates; finds what CONTROL, that of the next stride, wants; and does it,
    which no first stride of a row block asks for. */
+void ring_tma_restart(
+    const ring_feed *f); /* with `persistent`: a tile begins, of which no window was waited for */
 void ring_tma_wants_begin(ring_feed *f);
 void ring_tma_find_wants(const ring_feed *f, mc_reg control);
 void ring_tma_do_wants(const ring_feed *f);
@@ -318,6 +325,13 @@ void ring_words_find(const ring_strides *s);
 /* Reads these of the slots of HALF, to its matrices: of group i of 8 slots, slot t to matrix 2 i and slot t +
    4 to the next one. */
 void ring_words_gather(const ring_strides *s, int half);
+
+/* -- tiles.c ------------------------------------------------------------------------------------------- */
+
+/* Counts the windows that pass for a tile. */
+void ring_passes_begin(ring_emitter *r);
+/* Begins the list of tiles of a role, in registers of its own; schedule_take sets tile_col. */
+void ring_tiles_begin(ring_emitter *r);
 
 /* -- sum.c -------------------------------------------------------------------------------------------- */
 

@@ -85,7 +85,11 @@ static void make_contract(const void *data, mc_contract *c) {
     if (plan->tensor) add_b_map(plan, c);
     else add_b(plan, c);
     spmm_contract(&plan->base, true, !plan->tensor, c);
-    c->turn_k = plan->resident ? ring_capacity(plan) * plan->parts : 0;
+    if (plan->persistent) {
+        c->columns = c->grid[1];
+        c->grid[1] = (mc_grid_axis){NULL, 1};
+    }
+    c->turn_k = plan->persistent ? INT32_MAX : plan->resident ? ring_capacity(plan) * plan->parts : 0;
     if (plan->parts > 1) {
         c->grid[2] = (mc_grid_axis){NULL, plan->parts};
         c->cluster[0] = c->cluster[1] = 1, c->cluster[2] = (unsigned)plan->parts;
@@ -114,7 +118,8 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
         length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_p%d", plan->parts);
     if (ring_is_queued(plan))
         length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_d%d", plan->depth);
-    if (plan->joined) snprintf(name + length, MC_MAX_ENTRY - length, "_joined");
+    if (plan->joined)
+        snprintf(name + length, MC_MAX_ENTRY - length, plan->persistent ? "_joined_persistent" : "_joined");
 }
 
 #define RING(by)                                                                                             \
