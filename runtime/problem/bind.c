@@ -229,6 +229,15 @@ static mc_status check_limit(const mc_grid_axis *axis, const binding_list *bindi
                    (long long)extent, (long long)*count, (long long)limit);
 }
 
+/* Kernels that take tiles in turn count them in s32, and go beyond the last by as many as run at once. */
+static mc_status check_tiles(const mc_grid_axis *rows, const mc_grid_axis *columns, int64_t count,
+                             mc_diag *diag) {
+    enum { MOST_TILES = 1 << 30 };
+    if (count <= MOST_TILES) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "%s and %s want %lld tiles of C: at most %d", rows->dim, columns->dim,
+                   (long long)count, MOST_TILES);
+}
+
 /* COLUMNS: of tiles, whose rows AXIS has; NULL: AXIS has all. */
 static mc_status bind_axis(const mc_grid_axis *axis, const mc_grid_axis *columns, int64_t limit, bool any,
                            const binding_list *bindings, unsigned *blocks, mc_diag *diag) {
@@ -237,6 +246,7 @@ static mc_status bind_axis(const mc_grid_axis *axis, const mc_grid_axis *columns
     if (axis->dim == NULL) return MC_OK;
     mc_status status = count_pieces(axis, bindings, &count, diag);
     if (status == MC_OK && columns != NULL) status = count_pieces(columns, bindings, &count, diag);
+    if (status == MC_OK && columns != NULL) status = check_tiles(axis, columns, count, diag);
     if (status == MC_OK) status = check_limit(axis, bindings, limit, any, &count, diag);
     if (status == MC_OK) *blocks = (unsigned)count;
     return status;

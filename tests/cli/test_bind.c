@@ -6,15 +6,18 @@ static const char spec_text[] = "op = 'spmm' lhs = 's8' rhs = 's8' out = 's32' v
                                 "tile_n = 128 stride = 32 warps = 4 split = 2 prefetch = 'on'\n";
 static mc_diag *diag;
 
-static mc_kernel *generate(const mc_setting *settings, size_t count) {
+static mc_kernel *generate_of(const char *text, const mc_setting *settings, size_t count) {
     mc_spec *spec;
     mc_kernel *kernel = NULL;
-    mc_status status =
-        mc_spec_read_text("test.lua", spec_text, sizeof spec_text - 1, settings, count, &spec, diag);
+    mc_status status = mc_spec_read_text("test.lua", text, strlen(text), settings, count, &spec, diag);
     if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, diag);
     CHECK(status == MC_OK, "%s", mc_diag_text(diag));
     mc_spec_destroy(spec);
     return kernel;
+}
+
+static mc_kernel *generate(const mc_setting *settings, size_t count) {
+    return generate_of(spec_text, settings, count);
 }
 
 enum { B = 3, C, M, N, K, LDB, LDC, BINDINGS };
@@ -104,6 +107,36 @@ static void test_grid_limit(const mc_kernel *kernel) {
     CHECK_TEXT(mc_diag_text(diag), "n = 8388481 wants 65536 blocks along an axis of at most 65535");
 }
 
+/* Tiles of C that thread blocks take in turn: 2^15 rows by 2^15 columns of tiles, and one column more. */
+static void test_tiles(void) {
+    enum { ROWS = 176 << 15, COLUMNS = 128 << 15 };
+    mc_kernel *kernel = generate_of(
+        "op = 'spmm' arch = 'sm_90' lhs = 's8' rhs = 's8' out = 's32' vec = 16 staging = 'tma' "
+        "joined = 'on' persistent = 'on' tile_n = 128 warps = 11 window = 256 stages = 6 depth = 6",
+        NULL, 0);
+    for (int more = 0; kernel != NULL && more <= 1; more++) {
+        mc_tensor_map map = {0};
+        const mc_binding bindings[] = {{"m", ROWS},
+                                       {"n", COLUMNS + more},
+                                       {"ldb", COLUMNS + 16},
+                                       {"ldc", COLUMNS + 4},
+                                       {"k", 128},
+                                       {"row_ptr", 0x10000},
+                                       {"row_order", 0x10000},
+                                       {"values", 0x10000},
+                                       {"places", 0x10000},
+                                       {"control", 0x10000},
+                                       {"b_map", (int64_t)(uintptr_t)&map},
+                                       {"c", 0x10000}};
+        mc_launch launch;
+        mc_diag_clear(diag);
+        mc_status status = mc_bind(kernel, bindings, sizeof bindings / sizeof *bindings, &launch, diag);
+        CHECK(status == (more ? MC_CANNOT : MC_OK), "%s", mc_diag_text(diag));
+    }
+    CHECK_TEXT(mc_diag_text(diag), "m and n want 1073774592 tiles of C: at most 1073741824");
+    mc_kernel_destroy(kernel);
+}
+
 static void test_missing(const mc_kernel *kernel) {
     for (int missing = 0; missing < BINDINGS; missing++) {
         mc_binding bindings[BINDINGS];
@@ -165,6 +198,7 @@ int main(void) {
         test_turns(kernel);
         test_changes(kernel);
         test_grid_limit(kernel);
+        test_tiles();
         test_missing(kernel);
         test_fixed();
         test_scalar();

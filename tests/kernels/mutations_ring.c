@@ -5,8 +5,8 @@
 
 /* In the ring kernel: what would be loaded, if there were a stride or a row block, is not used. */
 static bool unread(const mutation *m) {
-    static const char *const names[] = {"value",       "step",  "%place",    "next_place",
-                                        "c_row_block", "%high", "row_scale", "row_bias"};
+    static const char *const names[] = {"value", "step", "%place",    "next_place", "c_row_block",
+                                        "%high", "%low", "row_scale", "row_bias"};
     if (mutation_of_zeros(m, names, sizeof names / sizeof *names)) return true;
     if (m->kind != MUTATE_INDEX || !strstr(m->from, "mov.b32") || !strstr(m->from, ", 0;")) return false;
     return (strstr(m->from, "%stride,") || strstr(m->from, "%next_first,")) &&
@@ -15,7 +15,23 @@ static bool unread(const mutation *m) {
 
 /* there are no strides up to a last one below the first, 0 */
 static bool none_up_to(const mutation *m) {
-    return m->kind == MUTATE_INDEX && strstr(m->from, "%next_last, 0;") && mutation_number(m->to) < 0;
+    bool last = strstr(m->from, "%next_last, 0;") || strstr(m->from, "%row_last, 0;");
+    return m->kind == MUTATE_INDEX && last && mutation_number(m->to) < 0;
+}
+
+/* a tile that is whole goes by the edge path, to the same sums */
+static bool sooner_edge(const mutation *m) {
+    if (m->kind != MUTATE_INDEX) return false;
+    long from = mutation_number(m->from), to = mutation_number(m->to);
+    if (strstr(m->from, "and.b32") && strstr(m->from, "%test, %ldc, ")) return to >= 0 && (to & from) == from;
+    bool ends = strstr(m->from, "%test, %tile_col, ") || strstr(m->from, "%test, %column, ");
+    return ends && strstr(m->from, "add.s32") && to > from;
+}
+
+/* what is awaited is added to an address by none of its bits */
+static bool other_awaited(const mutation *m) {
+    bool bits = strstr(m->from, "mov.b32") || strstr(m->from, "or.b32");
+    return m->kind == MUTATE_OPERAND && bits && strstr(m->from, " %bits, ") && strstr(m->to, " %bits, ");
 }
 
 /* the map's address is loaded before it is used */
@@ -31,7 +47,8 @@ static bool other_zeros(const mutation *m) {
 
 /* windows behind B's last row are zeros, which nothing reads */
 static bool more_windows(const mutation *m) {
-    return m->kind == MUTATE_INDEX && strstr(m->from, "%windows, %windows, 63") &&
+    return m->kind == MUTATE_INDEX &&
+           (strstr(m->from, "%windows, %windows, 63") || strstr(m->from, "%windows, %k, 63")) &&
            mutation_number(m->to) > 63;
 }
 
@@ -67,6 +84,8 @@ static const equivalence ring_equivalents[] = {
     {unread, "what there is no stride or row block for is not used"},
     {more_windows, "windows behind B's last row are zeros, which nothing reads"},
     {none_up_to, "there are no strides up to a last one below the first"},
+    {sooner_edge, "a whole tile goes by the edge path, to the same sums"},
+    {other_awaited, "none of the bits of what is awaited is added"},
     {other_map, "the map's address is loaded before it is used"},
     {other_zeros, "the row of zeros is multiplied by zeros"},
     {unused_state, "the copying warp uses no other 64-bit register than the map's address"},

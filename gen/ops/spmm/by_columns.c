@@ -44,12 +44,6 @@ void spmm_add_shapes_by_columns(const spmm_plan *plan, bool takes_ldc, mc_contra
         add_shape(c, "ldr", plan->ldr, "elements from one column of the residual to the next");
 }
 
-void spmm_add_limits_by_columns(int rows, int columns, mc_contract *c) {
-    static const char why[] = "a tile's last row and column are counted in s32";
-    add_constraint(c, (mc_constraint){"m", 0, INT32_MAX - rows + 1, why});
-    add_constraint(c, (mc_constraint){"n", 0, INT32_MAX - columns + 1, why});
-}
-
 void spmm_add_sums_by_columns(const spmm_plan *plan, mc_contract *c) {
     add_constraint(c, (mc_constraint){"k", 0, spmm_k_limit(&plan->math), SUMS_ARE_EXACT});
     c->sums = spmm_sums_contract(&plan->math);

@@ -12,8 +12,6 @@ void spmm_check_by_columns(const int64_t *point, const char *staging, mc_complai
 void spmm_add_b_by_columns(const shared_tile *tile, mc_contract *c);
 /* The shapes; of C's columns the distance, too, where the kernel TAKES_LDC. */
 void spmm_add_shapes_by_columns(const spmm_plan *plan, bool takes_ldc, mc_contract *c);
-/* The limits of m and n, whose tiles have so many ROWS and COLUMNS. */
-void spmm_add_limits_by_columns(int rows, int columns, mc_contract *c);
 /* The last of the constraints, k's, and the contract of the sums. */
 void spmm_add_sums_by_columns(const spmm_plan *plan, mc_contract *c);
 

@@ -204,6 +204,12 @@ void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contr
     c->block[1] = c->block[2] = 1;
 }
 
+void spmm_add_tile_limits(int rows, int columns, mc_contract *c) {
+    static const char why[] = "a tile's last row and column are counted in s32";
+    add_constraint(c, (mc_constraint){"m", 0, INT32_MAX - rows + 1, why});
+    add_constraint(c, (mc_constraint){"n", 0, INT32_MAX - columns + 1, why});
+}
+
 void spmm_facts(const spmm_plan *plan, mc_facts *facts) {
     add_fact(facts, "tile_rows", plan->vec * plan->row_blocks, "rows of C a thread block");
     add_fact(facts, "tile_columns", plan->tile_n, "columns of C a thread block");

@@ -70,6 +70,8 @@ void spmm_add_b(const spmm_plan *plan, mc_contract *c);
 /* Complains of a fixed ldb beyond that limit. */
 void spmm_check_ldb(const spmm_plan *plan, mc_complaints *complaints);
 void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c);
+/* Of kernels that take tiles in turn, of so many ROWS and COLUMNS: the limits of m and n. */
+void spmm_add_tile_limits(int rows, int columns, mc_contract *c);
 void spmm_facts(const spmm_plan *plan, mc_facts *facts);
 #define SPMM_COMPUTES(sums)                                                                                  \
     "C[m,n] = A[m,k] B[k,n]: A of vec x 1 nonzero vectors, B and C dense and row-major; " sums

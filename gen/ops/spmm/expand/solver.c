@@ -46,7 +46,7 @@ static unsigned c_multiple(const expand_plan *plan) {
 static void add_limits(const expand_plan *plan, mc_contract *c) {
     const wgmma_plan *product = &plan->product;
     const bool adds = plan->base.output.residual != OUT_NO_ADDEND;
-    spmm_add_limits_by_columns(product->tile_n, product->tile_m, c);
+    spmm_add_tile_limits(product->tile_n, product->tile_m, c);
     add_constraint(c, (mc_constraint){"ldc", c_multiple(plan), 0, NULL});
     if (adds)
         add_constraint(

@@ -24,7 +24,7 @@ static void add_a(const fragments_plan *plan, mc_contract *c) {
 }
 
 static void add_limits(const fragments_plan *plan, mc_contract *c) {
-    spmm_add_limits_by_columns(plan->tile_rows, plan->base.tile_n, c);
+    spmm_add_tile_limits(plan->tile_rows, plan->base.tile_n, c);
     if (fragments_store_rows(plan) > 1)
         add_constraint(c, (mc_constraint){"ldc", (unsigned)fragments_store_rows(plan), 0, NULL});
     spmm_add_sums_by_columns(&plan->base, c);

@@ -165,6 +165,8 @@ static void emit_tile(ring_emitter *r, const ring_staging *staging, ring_feed *f
         .r = r, .staging = staging, .feed = feed, .packed = &packed, .block = block, .sums = sums};
     ring_emit_strides_start(&strides);
     note_pending(&strides, feed);
+    note(b, "of a tile without strides nothing is awaited");
+    for (int i = 0; i < feed->pending_count; i++) EMIT(b, mov_b32, feed->pending[i], I(0));
     ring_tma_restart(feed);
     ring_emit_row_factors(&epilogue);
     ring_emit_strides(&strides);

@@ -176,6 +176,11 @@ static void rest(const ring_feed *f) {
     }
     mc_reg none = setp_lt(b, "none_left", t->count, I(1));
     EMIT_IF(b, none, bra_uni, TO(done));
+    /* the next tile's windows take the places of what the last stride has read */
+    const char *prefix = b->prefix;
+    b->prefix = "rest_";
+    if (f->r->plan->persistent) emit_await_loads(f);
+    b->prefix = prefix;
     emit_all_have_read(f);
     set_label(b, loop);
     mc_reg waited = setp_lt(b, "was_waited", t->warp.left, t->warp.waited);
