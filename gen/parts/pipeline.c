@@ -141,10 +141,15 @@ pipeline_consumer pipeline_consume(const pipeline *p, mc_reg arrives) {
     return c;
 }
 
-void pipeline_wait(const pipeline *p, const pipeline_consumer *c, const char *name) {
-    emit_await(p, name, c->wait_at, c->parity);
+/* The next stage is there. */
+static void emit_waited(const pipeline *p, const pipeline_consumer *c) {
     emit_next(p->b, c->wait_at, p->full, p->empty, c->wrap, c->parity);
     if (p->counts) EMIT(p->b, add_s32, c->waited, c->waited, I(1));
+}
+
+void pipeline_wait(const pipeline *p, const pipeline_consumer *c, const char *name) {
+    emit_await(p, name, c->wait_at, c->parity);
+    emit_waited(p, c);
 }
 
 void pipeline_test(const pipeline *p, const pipeline_consumer *c, mc_reg there) {
@@ -158,8 +163,7 @@ void pipeline_wait_tested(const pipeline *p, const pipeline_consumer *c, const c
     EMIT_IF(p->b, there, bra, TO(beyond));
     emit_await(p, name, c->wait_at, c->parity);
     set_label(p->b, beyond);
-    emit_next(p->b, c->wait_at, p->full, p->empty, c->wrap, c->parity);
-    if (p->counts) EMIT(p->b, add_s32, c->waited, c->waited, I(1));
+    emit_waited(p, c);
 }
 
 void pipeline_leave(const pipeline *p, const pipeline_consumer *c) {

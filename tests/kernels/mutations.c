@@ -41,11 +41,13 @@ bool mutation_of_row(const mutation *m) {
     return mutation_of_zeros(m, names, 1);
 }
 
-/* a full tile takes the edge path, to the same sums */
-bool mutation_of_sooner_edge(const mutation *m) {
-    return m->kind == MUTATE_INDEX && strstr(m->from, "add.s32") && strstr(m->from, "%odd_bits, %tile_col") &&
+bool mutation_adds_more(const mutation *m, const char *registers) {
+    return m->kind == MUTATE_INDEX && strstr(m->from, "add.s32") && strstr(m->from, registers) &&
            mutation_number(m->to) > mutation_number(m->from);
 }
+
+/* a full tile takes the edge path, to the same sums */
+bool mutation_of_sooner_edge(const mutation *m) { return mutation_adds_more(m, "%odd_bits, %tile_col"); }
 
 /* the next tile's columns are computed twice, with the same sums */
 bool mutation_of_longer_edge(const mutation *m) {

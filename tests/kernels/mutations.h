@@ -39,6 +39,8 @@ bool mutation_is_finite(const mutation *m);
 bool mutation_of_tiny_start(const mutation *m);
 /* Bytes of B in a padding slot meet a value of zero. */
 bool mutation_of_row(const mutation *m);
+/* Whether more is added, by the instruction whose first two operands are REGISTERS. */
+bool mutation_adds_more(const mutation *m, const char *registers);
 /* A full tile takes the edge path; the next tile's columns are computed twice: the sums are the same. */
 bool mutation_of_sooner_edge(const mutation *m);
 bool mutation_of_longer_edge(const mutation *m);

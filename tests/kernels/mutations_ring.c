@@ -21,17 +21,22 @@ static bool none_up_to(const mutation *m) {
 
 /* a tile that is whole goes by the edge path, to the same sums */
 static bool sooner_edge(const mutation *m) {
-    if (m->kind != MUTATE_INDEX) return false;
     long from = mutation_number(m->from), to = mutation_number(m->to);
-    if (strstr(m->from, "and.b32") && strstr(m->from, "%test, %ldc, ")) return to >= 0 && (to & from) == from;
-    bool ends = strstr(m->from, "%test, %tile_col, ") || strstr(m->from, "%test, %column, ");
-    return ends && strstr(m->from, "add.s32") && to > from;
+    bool pitch = m->kind == MUTATE_INDEX && strstr(m->from, "and.b32") && strstr(m->from, "%test, %ldc, ");
+    return (pitch && to >= 0 && (to & from) == from) || mutation_adds_more(m, "%test, %tile_col, ") ||
+           mutation_adds_more(m, "%test, %column, ");
+}
+
+/* Whether LINE's first register is %bits. */
+static bool sets_bits(const char *line) {
+    const char *first = strchr(line, '%');
+    return first && strncmp(first, "%bits, ", strlen("%bits, ")) == 0;
 }
 
 /* what is awaited is added to an address by none of its bits */
 static bool other_awaited(const mutation *m) {
-    bool bits = strstr(m->from, "mov.b32") || strstr(m->from, "or.b32");
-    return m->kind == MUTATE_OPERAND && bits && strstr(m->from, " %bits, ") && strstr(m->to, " %bits, ");
+    bool gathers = strstr(m->from, "mov.b32") || strstr(m->from, "or.b32");
+    return m->kind == MUTATE_OPERAND && gathers && sets_bits(m->from) && sets_bits(m->to);
 }
 
 /* the map's address is loaded before it is used */

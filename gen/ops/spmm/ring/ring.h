@@ -169,10 +169,10 @@ typedef struct ring_staging {
 /* all_at_once: as async, where the ring keeps all of B, so that no window passes. */
 extern const ring_staging ring_by_tma, ring_by_async, ring_all_at_once;
 
+/* tma.c, for `persistent`: a tile begins, of which no window was waited for or left. */
+void ring_tma_restart(const ring_feed *f);
 /* tma.c, for `joined`: declares predicates; finds what CONTROL, that of the next stride, wants; and does it,
    which no first stride of a row block asks for. */
-void ring_tma_restart(
-    const ring_feed *f); /* with `persistent`: a tile begins, of which no window was waited for */
 void ring_tma_wants_begin(ring_feed *f);
 void ring_tma_find_wants(const ring_feed *f, mc_reg control);
 void ring_tma_do_wants(const ring_feed *f);
@@ -253,11 +253,12 @@ void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_r
 void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 /* Makes the next stride the one at hand, and begins to load the one behind it. */
 void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row_block block);
-/* `joined`: takes where the rows of the stride behind BLOCK's `stride` lie; takes that one's values, once
-   those at hand are multiplied. */
+/* `joined`: takes where the rows of the stride behind BLOCK's `stride` lie. */
 void ring_emit_take_slots(const ring_emitter *r, const ring_packed *p, ring_row_block block);
-void ring_emit_next_values(const ring_emitter *r, const ring_packed *p);
+/* `joined`: takes the values of BLOCK's `stride` to `next`, and makes them those at hand, once the values
+   there are multiplied. */
 void ring_emit_take_values(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+void ring_emit_next_values(const ring_emitter *r, const ring_packed *p);
 
 /* -- queue.c ------------------------------------------------------------------------------------------ */
 

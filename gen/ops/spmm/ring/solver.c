@@ -76,11 +76,12 @@ static void align_pieces(const ring_plan *plan, mc_contract *c) {
     for (size_t i = CONTROL; i < c->param_count; i++) c->params[i].align = RING_PIECE;
 }
 
-/* Rows and columns of tiles are one axis of the grid, which may have any number of them. */
+/* Rows and columns of tiles are one axis of the grid, along which thread blocks take turns with any k. */
 static void add_tiles(const ring_plan *plan, mc_contract *c) {
     const spmm_plan *base = &plan->base;
     c->columns = c->grid[1];
     c->grid[1] = (mc_grid_axis){NULL, 1};
+    c->turn_k = INT32_MAX;
     spmm_add_tile_limits(base->vec * base->row_blocks, base->tile_n, c);
 }
 
@@ -93,8 +94,8 @@ static void make_contract(const void *data, mc_contract *c) {
     if (plan->tensor) add_b_map(plan, c);
     else add_b(plan, c);
     spmm_contract(&plan->base, true, !plan->tensor, c);
+    c->turn_k = plan->resident ? ring_capacity(plan) * plan->parts : 0;
     if (plan->persistent) add_tiles(plan, c);
-    c->turn_k = plan->persistent ? INT32_MAX : plan->resident ? ring_capacity(plan) * plan->parts : 0;
     if (plan->parts > 1) {
         c->grid[2] = (mc_grid_axis){NULL, plan->parts};
         c->cluster[0] = c->cluster[1] = 1, c->cluster[2] = (unsigned)plan->parts;
