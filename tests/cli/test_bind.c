@@ -109,24 +109,23 @@ static void test_grid_limit(const mc_kernel *kernel) {
 
 /* Tiles of C that thread blocks take in turn: 2^15 rows by 2^15 columns of tiles, and one column more. */
 static void test_tiles(void) {
-    enum { ROWS = 176 << 15, COLUMNS = 128 << 15 };
+    enum { ROWS = 256 << 15, COLUMNS = 64 << 15 };
     mc_kernel *kernel = generate_of(
-        "op = 'spmm' arch = 'sm_90' lhs = 's8' rhs = 's8' out = 's32' vec = 16 staging = 'tma' "
-        "joined = 'on' persistent = 'on' tile_n = 128 warps = 11 window = 256 stages = 6 depth = 6",
+        "op = 'spmm' arch = 'sm_90a' lhs = 's8' rhs = 's8' out = 's32' vec = 8 staging = 'fragments' "
+        "b_major = 'column' c_major = 'column' block_rows = 256 tile_n = 64 warps = 8 stages = 5 stream_k = 'on'",
         NULL, 0);
     for (int more = 0; kernel != NULL && more <= 1; more++) {
         mc_tensor_map map = {0};
         const mc_binding bindings[] = {{"m", ROWS},
                                        {"n", COLUMNS + more},
-                                       {"ldb", COLUMNS + 16},
-                                       {"ldc", COLUMNS + 4},
+                                       {"ldb", 128},
+                                       {"ldc", ROWS},
                                        {"k", 128},
-                                       {"row_ptr", 0x10000},
-                                       {"row_order", 0x10000},
+                                       {"starts", 0x10000},
+                                       {"masks", 0x10000},
                                        {"values", 0x10000},
-                                       {"places", 0x10000},
-                                       {"control", 0x10000},
                                        {"b_map", (int64_t)(uintptr_t)&map},
+                                       {"workspace", 0x10000},
                                        {"c", 0x10000}};
         mc_launch launch;
         mc_diag_clear(diag);

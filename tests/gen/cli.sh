@@ -446,8 +446,6 @@ expect 2 'joined: wants resident = "off"' joined --set resident=on "$tiled"
 expect 2 'joined: wants staging = "tma", not "async"' joined --set window=1024 --set stages=2 "$specs/spmm_l8r8_tiled_sm80.lua"
 expect 2 'joined: wants queues of strides: depth = 4 or more' joined --set depth=2 "$tiled"
 expect 2 'depth: 6 is for joined = "on"' joined --set joined=off "$tiled"
-expect 2 'persistent: wants joined = "on"' joined --set joined=off --set depth=4 --set persistent=on "$tiled"
-expect 2 'persistent: wants split = 1, parts = 1 and together = 1' joined --set split=2 --set persistent=on "$tiled"
 parted() { "$mcgen" --set resident=on --set warps=8 --set stages=4 --set depth=2 --set parts=2 --set vec=16 --set tile_n=64 "$@" "$specs/spmm_l8r8_split.lua"; }
 expect 0 '.reqntid 416' parted
 expect 2 'resident: warps that finish row blocks leave no registers for vec = 16 and 64 columns' parted --set lhs=s16 --set rhs=s16

@@ -33,12 +33,12 @@ static bool test_switch(const mc_field *field) {
 
 static void test_switches(void) {
     static const char *const wanted[] = {
-        "prefetch", "stacking", "shuffle",      "padding",   "heads",       "resident", "overlap",
-        "batch",    "deal",     "stream",       "segmented", "prefetch_l2", "joined",   "persistent",
-        "stream_k", "prefetch", "prefetch_lhs", "overlap",   "batch",       "overlap",  "batch",
-        "batch",    "batch",    "master",       "turns",     "overlap",     "early",    "once",
-        "batch",    "stream",   "block_scales", "turns",     "overlap",     "early",    "once",
-        "batch",    "stream",   "overlap",      "batch",     "ones",        "segmented"};
+        "prefetch", "stacking",     "shuffle", "padding",   "heads",       "resident", "overlap",
+        "batch",    "deal",         "stream",  "segmented", "prefetch_l2", "joined",   "stream_k",
+        "prefetch", "prefetch_lhs", "overlap", "batch",     "overlap",     "batch",    "batch",
+        "batch",    "master",       "turns",   "overlap",   "early",       "once",     "batch",
+        "stream",   "block_scales", "turns",   "overlap",   "early",       "once",     "batch",
+        "stream",   "overlap",      "batch",   "ones",      "segmented"};
     size_t found = 0;
     for (int f = 0; mc_families[f]; f++)
         for (size_t i = 0; i < mc_families[f]->field_count; i++) {

@@ -169,16 +169,6 @@ static const mc_setting ring_kernels[][MUTATION_SETTINGS] = {
      {"joined", "on"},
      {"depth", "6"},
      {"vec", "16"}},
-    {{"tile_n", "64"},
-     {"warps", "4"},
-     {"split", "1"},
-     {"window", "64"},
-     {"stages", "3"},
-     {"resident", "off"},
-     {"joined", "on"},
-     {"persistent", "on"},
-     {"depth", "6"},
-     {"vec", "8"}},
 };
 
 static const mc_setting float_ring_kernels[][MUTATION_SETTINGS] = {

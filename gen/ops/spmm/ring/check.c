@@ -72,13 +72,6 @@ static void check_joined(const ring_plan *plan, mc_complaints *complaints) {
                  base->tile_n, most_joined_warps(plan));
 }
 
-static void check_persistent(const ring_plan *plan, mc_complaints *complaints) {
-    if (!plan->persistent) return;
-    if (!plan->joined) complain(complaints, F_PERSISTENT, "wants joined = \"on\"");
-    else if (plan->base.split > 1 || plan->parts > 1 || plan->together > 1)
-        complain(complaints, F_PERSISTENT, "wants split = 1, parts = 1 and together = 1");
-}
-
 /* What a ring has that holds all of B in any case, and which rings that stay are such rings. */
 static void check_resident(const ring_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
@@ -189,7 +182,6 @@ void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *comp
     check_parts(plan, arch, complaints);
     check_b(plan, complaints);
     check_joined(plan, complaints);
-    check_persistent(plan, complaints);
     check_resident(plan, complaints);
     check_queues(plan, complaints);
     if (plan->prefetch && !arch->tma)

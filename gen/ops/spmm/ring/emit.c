@@ -34,7 +34,7 @@ static void emit_place(ring_emitter *r) {
     b->fills_shared = true;
     emit_launch_next(b, r->at.plan->overlap);
     spmm_emit_lane(&r->at);
-    if (!r->plan->persistent) spmm_emit_tile_column(&r->at);
+    spmm_emit_tile_column(&r->at);
     heading(b, "The ring, and how many windows go through it");
     r->ring = mov_shared(b, "ring_at", NAME("ring"));
     emit_window_count(r);
@@ -105,12 +105,9 @@ static mc_label emit_part_ways(const ring_emitter *r) {
     return finish;
 }
 
-/* What all warps do that copy nothing, from the thread's place on: a tile, or with `resident` row blocks in
-   turn. */
+/* What all warps do that copy nothing, from the thread's place and the shapes on. */
 static void emit_products(ring_emitter *r, const ring_staging *staging, ring_feed *feed) {
     mc_builder *b = r->at.b;
-    if (staging->split) staging->split(feed);
-    emit_shapes(r);
     spmm_sums sums = {.of = &r->at.plan->math, .b = b};
     ring_row_block block;
     sums_begin(&sums);
@@ -149,56 +146,6 @@ static void emit_products(ring_emitter *r, const ring_staging *staging, ring_fee
     b->prefix = NULL;
 }
 
-/* -- Tiles in turn ------------------------------------------------------------------------------------- */
-
-/* A tile: as a thread block of its own, but for the barriers, whose phases run on. */
-static void emit_tile(ring_emitter *r, const ring_staging *staging, ring_feed *feed, spmm_sums *sums) {
-    mc_builder *b = r->at.b;
-    ring_row_block block;
-    ring_emit_rows(r, &block);
-    ring_packed packed = ring_emit_packed(r);
-    if (r->plan->prefetch) ring_emit_prefetch(r, &packed, block);
-    ring_emit_first_strides(r, &packed, block);
-    ring_epilogue epilogue = {.r = r, .sums = sums, .row_block = block.number, .next = label(b, "STORED")};
-    begin_epilogue(r, &epilogue);
-    ring_strides strides = {
-        .r = r, .staging = staging, .feed = feed, .packed = &packed, .block = block, .sums = sums};
-    ring_emit_strides_start(&strides);
-    note_pending(&strides, feed);
-    note(b, "of a tile without strides nothing is awaited");
-    for (int i = 0; i < feed->pending_count; i++) EMIT(b, mov_b32, feed->pending[i], I(0));
-    ring_tma_restart(feed);
-    ring_emit_row_factors(&epilogue);
-    ring_emit_strides(&strides);
-    ring_emit_output(&epilogue);
-    b->prefix = NULL;
-    set_label(b, epilogue.next);
-}
-
-static void emit_tiles(ring_emitter *r, const ring_staging *staging, ring_feed *feed) {
-    mc_builder *b = r->at.b;
-    emit_shapes(r);
-    ring_passes_begin(r);
-    staging->split(feed);
-    spmm_sums sums = {.of = &r->at.plan->math, .b = b};
-    sums_begin(&sums);
-    sums_declare(&sums, ring_acc_count(r->plan));
-    emit_zero_row(r);
-    staging->begin(feed);
-    ring_tma_wants_begin(feed);
-    ring_tiles_begin(r);
-    mc_label tile = label(b, "TILE"), end = label(b, "NO_TILE");
-    set_label(b, tile);
-    schedule_take(&r->tiles, end);
-    emit_tile(r, staging, feed, &sums);
-    schedule_next(&r->tiles);
-    EMIT(b, bra_uni, TO(tile));
-    set_label(b, end);
-    EMIT_RET(b);
-}
-
-/* -- All of it ----------------------------------------------------------------------------------------- */
-
 void ring_emit(const void *data, mc_builder *b) {
     const ring_plan *plan = data;
     const ring_staging *staging = plan->tensor      ? &ring_by_tma
@@ -211,7 +158,8 @@ void ring_emit(const void *data, mc_builder *b) {
         b->spare += KEEPS_SPARE * (ring_sums_to_first(plan) ? 2 : 1);
     if (plan->base.batch) batch_begin(b, batch.arrays, batch.count);
     emit_place(&r);
-    if (plan->persistent) emit_tiles(&r, staging, &feed);
-    else emit_products(&r, staging, &feed);
+    if (staging->split) staging->split(&feed);
+    emit_shapes(&r);
+    emit_products(&r, staging, &feed);
     if (staging->end) staging->end(&feed);
 }

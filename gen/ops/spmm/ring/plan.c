@@ -50,7 +50,6 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     plan->depth = (int)point[F_DEPTH];
     plan->prefetch = point[F_PREFETCH_L2] != 0;
     plan->joined = point[F_JOINED] != 0;
-    plan->persistent = point[F_PERSISTENT] != 0;
     plan->tensor = base->staging == SPMM_TMA;
     plan_rows(plan, complaints);
     plan->copy = plan->tensor ? 0 : widest_copy(plan);
@@ -60,8 +59,7 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     spmm_plan_values(base, WINDOWED_ROW_VALUES * base->math.value_bytes * spmm_value_rows(&base->math));
     base->stride_a_bytes = base->stride_values + 4 * WINDOWED_STRIDE_WORDS + 4;
     /* row_ptr's parts are as far apart as A has row blocks: m is wanted anyway */
-    base->guard_rows |=
-        plan->resident || plan->persistent || base->split > 1 || plan->together > 1 || plan->parts > 1;
+    base->guard_rows |= plan->resident || base->split > 1 || plan->together > 1 || plan->parts > 1;
     base->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan) + ring_tile_bytes(plan) +
                          ring_parts_bytes(plan);
     place_queues(plan);

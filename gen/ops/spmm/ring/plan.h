@@ -28,11 +28,10 @@ typedef struct ring_plan {
     /* Thread blocks keep B's column tile and take row blocks in turn where the ring has all of it; whether it
        has it in any case. k is at most window * stages then, and no window passes */
     bool resident, keeps_all;
-    bool joined;     /* integers: an mma takes both halves of a stride (integer/pairs.c) */
-    bool persistent; /* thread blocks take tiles in turn (tiles.c) */
-    int depth;       /* strides of A that a warp's queue holds; 2: there is none (queue.c) */
-    bool prefetch;   /* a lane asks L2 for its warp's strides ahead */
-    int queues;      /* where the queues begin in shared memory */
+    bool joined;   /* integers: an mma takes both halves of a stride (integer/pairs.c) */
+    int depth;     /* strides of A that a warp's queue holds; 2: there is none (queue.c) */
+    bool prefetch; /* a lane asks L2 for its warp's strides ahead */
+    int queues;    /* where the queues begin in shared memory */
 } ring_plan;
 
 /* Bytes of a row of B in the ring, and of a window; ldmatrix that read a row. */

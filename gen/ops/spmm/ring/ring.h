@@ -15,7 +15,6 @@
  *   sum.c       sums of warps that share a row block
  *   parts.c     sums of thread blocks that share row blocks
  *   turns.c     row blocks in turn
- *   tiles.c     tiles in turn
  *   together.c  columns of warps whose row blocks are neighbours in C
  *   store.c     the epilogue */
 #ifndef MC_SPMM_RING_H
@@ -26,7 +25,6 @@
 #include "ops/spmm/sums.h"
 #include "parts/copy.h"
 #include "parts/pipeline.h"
-#include "parts/schedule.h"
 
 enum {
     RING_MAX_LOADS = SPMM_MAX_LOADS,
@@ -43,9 +41,6 @@ typedef struct ring_emitter {
     spmm_emitter at;   /* the thread's place, the shapes and the arrays */
     mc_reg ring;       /* the ring's shared address */
     mc_reg k, windows; /* rows of B, none where the spec fixes them; windows of B, or of this part of it */
-    /* persistent: this role's tiles; windows that pass for each, of which some may be empty */
-    tile_schedule tiles;
-    mc_reg passes;
     /* parts: the thread block's number in the cluster, and the first row of its part of B */
     mc_reg rank, first_row;
     /* parts, resident: whether the warp finishes row blocks. The parity that it awaits: of sums, from 0 on,
@@ -169,8 +164,6 @@ typedef struct ring_staging {
 /* all_at_once: as async, where the ring keeps all of B, so that no window passes. */
 extern const ring_staging ring_by_tma, ring_by_async, ring_all_at_once;
 
-/* tma.c, for `persistent`: a tile begins, of which no window was waited for or left. */
-void ring_tma_restart(const ring_feed *f);
 /* tma.c, for `joined`: declares predicates; finds what CONTROL, that of the next stride, wants; and does it,
    which no first stride of a row block asks for. */
 void ring_tma_wants_begin(ring_feed *f);
@@ -253,12 +246,11 @@ void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_r
 void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 /* Makes the next stride the one at hand, and begins to load the one behind it. */
 void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row_block block);
-/* `joined`: takes where the rows of the stride behind BLOCK's `stride` lie. */
+/* `joined`: takes where the rows of the stride behind BLOCK's `stride` lie; takes that one's values, once
+   those at hand are multiplied. */
 void ring_emit_take_slots(const ring_emitter *r, const ring_packed *p, ring_row_block block);
-/* `joined`: takes the values of BLOCK's `stride` to `next`, and makes them those at hand, once the values
-   there are multiplied. */
-void ring_emit_take_values(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 void ring_emit_next_values(const ring_emitter *r, const ring_packed *p);
+void ring_emit_take_values(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 
 /* -- queue.c ------------------------------------------------------------------------------------------ */
 
@@ -326,13 +318,6 @@ void ring_words_find(const ring_strides *s);
 /* Reads these of the slots of HALF, to its matrices: of group i of 8 slots, slot t to matrix 2 i and slot t +
    4 to the next one. */
 void ring_words_gather(const ring_strides *s, int half);
-
-/* -- tiles.c ------------------------------------------------------------------------------------------- */
-
-/* Counts the windows that pass for a tile. */
-void ring_passes_begin(ring_emitter *r);
-/* Begins the list of tiles of a role, in registers of its own; schedule_take sets tile_col. */
-void ring_tiles_begin(ring_emitter *r);
 
 /* -- sum.c -------------------------------------------------------------------------------------------- */
 

@@ -76,15 +76,6 @@ static void align_pieces(const ring_plan *plan, mc_contract *c) {
     for (size_t i = CONTROL; i < c->param_count; i++) c->params[i].align = RING_PIECE;
 }
 
-/* Rows and columns of tiles are one axis of the grid, along which thread blocks take turns with any k. */
-static void add_tiles(const ring_plan *plan, mc_contract *c) {
-    const spmm_plan *base = &plan->base;
-    c->columns = c->grid[1];
-    c->grid[1] = (mc_grid_axis){NULL, 1};
-    c->turn_k = INT32_MAX;
-    spmm_add_tile_limits(base->vec * base->row_blocks, base->tile_n, c);
-}
-
 static void make_contract(const void *data, mc_contract *c) {
     const ring_plan *plan = data;
     c->format = "windowed-bcrs";
@@ -95,7 +86,6 @@ static void make_contract(const void *data, mc_contract *c) {
     else add_b(plan, c);
     spmm_contract(&plan->base, true, !plan->tensor, c);
     c->turn_k = plan->resident ? ring_capacity(plan) * plan->parts : 0;
-    if (plan->persistent) add_tiles(plan, c);
     if (plan->parts > 1) {
         c->grid[2] = (mc_grid_axis){NULL, plan->parts};
         c->cluster[0] = c->cluster[1] = 1, c->cluster[2] = (unsigned)plan->parts;
@@ -124,8 +114,7 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
         length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_p%d", plan->parts);
     if (ring_is_queued(plan))
         length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_d%d", plan->depth);
-    if (plan->joined)
-        snprintf(name + length, MC_MAX_ENTRY - length, plan->persistent ? "_joined_persistent" : "_joined");
+    if (plan->joined) snprintf(name + length, MC_MAX_ENTRY - length, "_joined");
 }
 
 #define RING(by)                                                                                             \

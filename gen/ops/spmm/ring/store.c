@@ -273,7 +273,7 @@ static void emit_store(ring_epilogue *e, bool clamp) {
     mc_builder *b = e->r->at.b;
     if (e->r->plan->base.c_columns) ring_emit_store_columns(e, clamp);
     else emit_store_of_rows(e, clamp);
-    if (e->r->plan->resident || e->r->plan->persistent) EMIT(b, bra_uni, TO(e->next));
+    if (e->r->plan->resident) EMIT(b, bra_uni, TO(e->next));
     else EMIT_RET(b);
 }
 

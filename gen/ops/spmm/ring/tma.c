@@ -166,21 +166,11 @@ static void rest(const ring_feed *f) {
     const ring_tma *t = &f->tma;
     mc_builder *b = t->pipe.b;
     mc_label loop = label(b, "LEAVE_REST"), there = label(b, "THERE"), done = label(b, "ALL_LEFT");
-    if (f->r->plan->persistent) {
-        heading(b, "Leave the other windows, those that are empty, too");
-        EMIT(b, sub_s32, t->count, f->r->passes, t->warp.left);
-    } else {
-        heading(b, "Leave the other windows, but for the last %d: nothing follows those", t->pipe.stages);
-        EMIT(b, add_s32, t->count, f->r->windows, I(-t->pipe.stages));
-        EMIT(b, sub_s32, t->count, t->count, t->warp.left);
-    }
+    heading(b, "Leave the other windows, but for the last %d: nothing follows those", t->pipe.stages);
+    EMIT(b, add_s32, t->count, f->r->windows, I(-t->pipe.stages));
+    EMIT(b, sub_s32, t->count, t->count, t->warp.left);
     mc_reg none = setp_lt(b, "none_left", t->count, I(1));
     EMIT_IF(b, none, bra_uni, TO(done));
-    /* the next tile's windows take the places of what the last stride has read */
-    const char *prefix = b->prefix;
-    b->prefix = "rest_";
-    if (f->r->plan->persistent) emit_await_loads(f);
-    b->prefix = prefix;
     emit_all_have_read(f);
     set_label(b, loop);
     mc_reg waited = setp_lt(b, "was_waited", t->warp.left, t->warp.waited);
@@ -205,30 +195,16 @@ static void turn(ring_feed *f, mc_reg all, mc_label next) {
     EMIT(b, bra_uni, TO(await));
 }
 
-/* -- Tiles in turn (tiles.c) ----------------------------------------------------------------------------- */
-
-void ring_tma_restart(const ring_feed *f) {
-    const ring_tma *t = &f->tma;
-    EMIT(t->pipe.b, mov_b32, t->warp.waited, I(0));
-    EMIT(t->pipe.b, mov_b32, t->warp.left, I(0));
-}
-
 /* -- The copying warp --------------------------------------------------------------------------------- */
 
 /* The window to copy next, and where it lies in B. */
 typedef struct copier {
-    ring_emitter *r;
+    const ring_emitter *r;
     const pipeline *pipe;
     pipeline_producer stage;
     mc_reg window, row, column, map;
     mc_reg count, more; /* scratch */
 } copier;
-
-/* Sets the column where the tile begins. */
-static void emit_column(copier *c) {
-    c->column = c->r->at.tile_col;
-    if (spmm_b_is_paired(c->r->at.plan)) c->column = shr_u32(c->r->at.b, "byte", c->column, I(1));
-}
 
 /* Its instructions. The first, of which only what the prologue wrote is read, are those of all its lanes. */
 static copier emit_copier_start(const ring_feed *f) {
@@ -236,7 +212,8 @@ static copier emit_copier_start(const ring_feed *f) {
     copier c = {.r = f->r, .pipe = &f->tma.pipe, .count = b32(b, "count"), .more = pred(b, "more")};
     c.window = carried(b, "window", I(0));
     c.row = carried(b, "row", f->r->first_row.id ? f->r->first_row : I(0));
-    if (!f->r->plan->persistent) emit_column(&c);
+    c.column = f->r->at.tile_col;
+    if (spmm_b_is_paired(f->r->at.plan)) c.column = shr_u32(b, "byte", f->r->at.tile_col, I(1));
     c.stage = pipeline_produce(c.pipe);
     c.map = carried_b64(b, "map", I(0));
     return c;
@@ -284,65 +261,6 @@ static void emit_refill(const copier *c) {
     set_label(b, all);
 }
 
-/* The windows of a tile: B's, then as many empty ones as whole rounds want. */
-static void emit_tile_windows(const copier *c) {
-    mc_builder *b = c->r->at.b;
-    mc_label loop = label(b, "WINDOWS"), all = label(b, "ALL"), empty = label(b, "EMPTY");
-    set_label(b, loop);
-    EMIT(b, setp_ge, c->more, c->window, c->r->passes);
-    EMIT_IF(b, c->more, bra, TO(all));
-    pipeline_await_empty(c->pipe, &c->stage, "LEFT");
-    EMIT(b, setp_ge, c->more, c->window, c->r->windows);
-    EMIT_IF(b, c->more, bra, TO(empty));
-    emit_copy(c);
-    EMIT(b, bra, TO(loop));
-    set_label(b, empty);
-    EMIT(b, mbarrier_arrive, c->pipe->state, AT(c->stage.full, 0));
-    EMIT(b, add_s32, c->window, c->window, I(1));
-    pipeline_filled(c->pipe, &c->stage);
-    EMIT(b, bra, TO(loop));
-    set_label(b, all);
-    EMIT(b, mov_b32, c->window, I(0));
-    EMIT(b, mov_b32, c->row, I(0));
-}
-
-/* One lane goes through the tiles, as the other warps do. */
-static void emit_walk(copier *c) {
-    ring_emitter *r = c->r;
-    mc_builder *b = r->at.b;
-    mc_label tile = label(b, "TILE"), none = label(b, "NO_TILE");
-    b->prefix = "copy_tile_"; /* apart from the window's row and column */
-    ring_tiles_begin(r);
-    b->prefix = "copy_";
-    set_label(b, tile);
-    schedule_take(&r->tiles, none);
-    emit_column(c);
-    emit_tile_windows(c);
-    schedule_next(&r->tiles);
-    EMIT(b, bra, TO(tile));
-    set_label(b, none);
-}
-
-/* It waits for no copy: the other warps do, for each window of each tile. */
-static void end_of_tiles(ring_feed *f) {
-    mc_builder *b = f->r->at.b;
-    mc_label idle_too = label(b, "IDLE"), done = label(b, "END");
-    copier c = emit_copier_start(f);
-    mc_reg idle = setp_ne(b, "idle", f->r->at.place.lane, I(0));
-    EMIT_IF(b, idle, bra, TO(idle_too));
-    pipeline_init(c.pipe);
-    emit_grid_wait(b, f->r->at.plan->overlap, "B");
-    EMIT(b, mov_param, c.map, NAME("b_map"));
-    EMIT(b, cvta_param, c.map, c.map);
-    set_label(b, idle_too);
-    EMIT(b, bar_sync, I(0));
-    EMIT_IF(b, idle, bra, TO(done));
-    emit_walk(&c);
-    set_label(b, done);
-    EMIT_RET(b);
-    b->prefix = NULL;
-}
-
 /* The copying warp's instructions. A copy may be one that no row block waits for, so that it waits for the
    last ones itself. */
 static void end(ring_feed *f) {
@@ -350,10 +268,6 @@ static void end(ring_feed *f) {
     set_label(b, f->tma.copier);
     b->prefix = "copy_";
     heading(b, "The copying warp: one lane asks for %d rows of B at a time", f->r->plan->window);
-    if (f->r->plan->persistent) {
-        end_of_tiles(f);
-        return;
-    }
     mc_label filled = label(b, "FILLED"), done = label(b, "END");
     copier c = emit_copier_start(f);
     mc_reg idle = setp_ne(b, "idle", f->r->at.place.lane, I(0));

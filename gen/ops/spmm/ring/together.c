@@ -22,13 +22,13 @@ int ring_tile_store(const ring_plan *plan) {
     return rows < plan->base.vec ? rows : plan->base.vec;
 }
 
-static int group_tile_bytes(const ring_plan *plan) {
+static int tile_bytes(const ring_plan *plan) {
     column_tile tile = ring_tile(plan);
     return (column_tile_bytes(&tile) + PAD - 1) / PAD * PAD;
 }
 
 unsigned ring_tile_bytes(const ring_plan *plan) {
-    return plan->together > 1 ? (unsigned)(plan->base.warps / plan->together * group_tile_bytes(plan)) : 0;
+    return plan->together > 1 ? (unsigned)(plan->base.warps / plan->together * tile_bytes(plan)) : 0;
 }
 
 static void emit_meet(const ring_epilogue *e) {
@@ -45,7 +45,7 @@ void ring_emit_tile_start(ring_epilogue *e, column_writer *w) {
     e->group.barrier = add_s32(b, "tile_barrier", group, I(1));
     e->group.member = and_b32(b, "tile_member", r->at.place.warp, I(plan->together - 1));
     mc_reg tiles = add_s32(b, "tiles", r->ring, I(ring_sum_offset(plan)));
-    mc_reg at = mad_s32(b, "tile_at", group, I(group_tile_bytes(plan)), tiles);
+    mc_reg at = mad_s32(b, "tile_at", group, I(tile_bytes(plan)), tiles);
     mc_reg row = ring_is_tall(plan) ? r->at.place.g : shl_b32(b, "tile_pair", r->at.place.t, I(1));
     mc_reg local = mad_s32(b, "tile_row", e->group.member, I(plan->base.vec), row);
     columns_put_at(w, at, local, sub_s32(b, "tile_col_of_lane", e->col, r->at.tile_col));
