@@ -17,9 +17,10 @@
  *                                           swizzled, for rows of a tile's bytes. Word w has slot w in its
  *                                           low half and slot 16 + w in its high half; of elements of 32
  *                                           bits windowed_word_of
- *   values     s8 [strides * V * 32 * D]    windowed_value_offset in each of D digits, the low one first; 0
- *                                           where padded. Digits "offset": 32 bytes more a stride, laid out
- *                                           as row 0, 1 for each vector
+ *   values     s8 [strides * V * 32 * D]    windowed_value_offset, for sparse mma windowed_fours_offset,
+ *                                           in each of D digits, the low one first; 0 where padded.
+ *                                           Digits "offset": 32 bytes more a stride, laid out as row 0, 1
+ *                                           for each vector
  *              lhs[strides * V * 32]        of floats: windowed_float_place, of 32 bits windowed_word_place
  *
  * Where thread blocks of a cluster share the windows instead (`parts` of them, with split = 1), part p has
@@ -54,6 +55,7 @@ enum {
     WINDOWED_UNIT = 16, /* bytes */
     WINDOWED_STRIDE_WORDS = 16,
     WINDOWED_ROW_VALUES = 32,       /* bytes that a row of A has in a stride, for each digit */
+    WINDOWED_LANE_FOURS = 16,       /* bytes of a lane in windowed_fours_offset */
     WINDOWED_MAX_VALUES = 16 * 128, /* bytes of a stride: 16 rows of floats of 32 bits */
     WINDOWED_WAIT_MASK = 255,
     WINDOWED_WANTS_MASK = INT32_MAX, /* all bits but the sign */
@@ -101,6 +103,13 @@ static inline int windowed_is_high(int slot) { return slot / 4 % 2; }
 static inline int windowed_value_offset(int row, int slot) {
     int half = slot / WINDOWED_HALF, group = slot / WINDOWED_GROUP % 2, in_group = slot % WINDOWED_GROUP;
     return (row * 4 + in_group / 2) * 8 + half * 4 + group + 2 * (in_group % 2);
+}
+
+/* The same for sparse mma, of V = 16 rows. Lane 4 (ROW mod 8) + t has 16 bytes, the registers of an operand
+   A: slots 4 t to 4 t + 3 of either half, of row ROW mod 8 and of the row 8 further on. */
+static inline int windowed_fours_offset(int row, int slot) {
+    int half = slot / WINDOWED_HALF, in_half = slot % WINDOWED_HALF;
+    return (row % 8 * 4 + in_half / 4) * WINDOWED_LANE_FOURS + row / 8 * 4 + half * 8 + in_half % 4;
 }
 
 /* The same of a float, counted in floats. Each 8 rows have a plane. Lane 4 (ROW mod 8) + t has 8 floats: 4

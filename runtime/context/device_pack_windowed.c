@@ -192,7 +192,7 @@ static mc_status pack(windowed_packer *p) {
     if (status == MC_OK) status = add_arrays(p);
     if (status == MC_OK) status = place(p);
     if (status != MC_OK) return status;
-    return windowed_outline(&p->form.code, p->pattern->vec, p->work.row_ptr[split_of(p) * row_blocks],
+    return windowed_outline(&p->form, p->pattern->vec, p->work.row_ptr[split_of(p) * row_blocks],
                             &p->packed->slots, p->diag);
 }
 

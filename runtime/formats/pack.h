@@ -196,6 +196,7 @@ typedef struct mc_ring {
     int together; /* row blocks that stay neighbours in row_order; 0: 1 */
     int parts;    /* of all windows of B, 2, 4 or 8, each for a thread block of its own, which has a ring of
                      its own; with split = 1. 0: 1 */
+    bool fours;   /* of integers: values as sparse mma take them (windowed_fours_offset), without ones */
 } mc_ring;
 /*   row_order  s32[row_blocks]              the row block at each place
      row_ptr    s32[split * row_blocks + 1]  in strides: part p of place q begins at [p * row_blocks + q]

@@ -83,7 +83,8 @@ bool windowed_pads_zeros(const mc_ring *ring, mc_type type) { return ring->zeros
 bool windowed_reads_words(mc_type type) { return mc_type_is_real(type) && mc_type_bytes(type) == 4; }
 
 /* Where a piece lies in its plane, counted in pieces. */
-static int piece_place(const value_code *code, int row, int slot) {
+static int piece_place(const mc_ring *ring, const value_code *code, int row, int slot) {
+    if (ring->fours) return windowed_fours_offset(row, slot);
     if (mc_type_bytes(code->unit) == 4) return windowed_word_place(row, slot);
     return mc_type_is_real(code->unit) ? windowed_float_place(row, slot) : windowed_value_offset(row, slot);
 }
@@ -96,10 +97,12 @@ static void put_vector(const part_packer *p, int64_t vector, int slot, stride_re
         int64_t pieces[CODE_PIECES];
         code_split(code, mc_vsparse_value(p->a, vector, r), pieces);
         for (int i = 0; i < code->pieces; i++)
-            element_set(code->unit, stride->values, i * plane + piece_place(code, r, slot), pieces[i]);
+            element_set(code->unit, stride->values, i * plane + piece_place(p->ring, code, r, slot),
+                        pieces[i]);
     }
     if (code->ones)
-        element_set(code->unit, stride->values, code->pieces * plane + piece_place(code, 0, slot), 1);
+        element_set(code->unit, stride->values, code->pieces * plane + piece_place(p->ring, code, 0, slot),
+                    1);
 }
 
 /* Deals a group's vectors, ordered by row mod 8 / 2, to its first four slots and its last four in turn, so
@@ -265,6 +268,9 @@ static mc_status check(const mc_vsparse *a, const mc_ring *ring, value_code *cod
     if (a->vec < 1 || a->vec > MC_MAX_VEC)
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
                        MC_MAX_VEC, a->vec);
+    if (ring->fours && (a->vec != MC_MAX_VEC || code->ones || mc_type_is_real(a->type)))
+        return mc_fail(diag, MC_CANNOT, "sparse mma take integers in vectors of %d, without offset digits",
+                       MC_MAX_VEC);
     status = windowed_check_ring(ring, diag);
     if (status != MC_OK) return status;
     if (a->row_blocks < INT32_MAX / list_count(ring)) return MC_OK;
@@ -353,12 +359,12 @@ mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *
 
 /* -- Slots -------------------------------------------------------------------------------------------- */
 
-static void name_pieces(const value_code *code, packed_slots *slots) {
+static void name_pieces(const mc_ring *ring, const value_code *code, packed_slots *slots) {
     int plane = slots->vec * WINDOWED_SLOTS;
     for (int slot = 0; slot < WINDOWED_SLOTS; slot++)
         for (int r = 0; r < slots->vec; r++)
             for (int i = 0; i < code->pieces; i++)
-                slots->pieces[i * plane + piece_place(code, r, slot)] = packed_piece(slots, slot, r, i);
+                slots->pieces[i * plane + piece_place(ring, code, r, slot)] = packed_piece(slots, slot, r, i);
 }
 
 static packed_slots begin_slots(const value_code *code, int vec) {
@@ -366,11 +372,11 @@ static packed_slots begin_slots(const value_code *code, int vec) {
         .code = *code, .vec = vec, .group = WINDOWED_SLOTS, .period = code_rows(code, vec) * WINDOWED_SLOTS};
 }
 
-mc_status windowed_outline(const value_code *code, int vec, int64_t strides, packed_slots *slots,
+mc_status windowed_outline(const windowed_form *form, int vec, int64_t strides, packed_slots *slots,
                            mc_diag *diag) {
-    *slots = begin_slots(code, vec);
+    *slots = begin_slots(&form->code, vec);
     mc_status status = packed_slots_outline("values", strides, slots, diag);
-    if (status == MC_OK) name_pieces(code, slots);
+    if (status == MC_OK) name_pieces(&form->ring, &form->code, slots);
     return status;
 }
 
@@ -387,7 +393,7 @@ static mc_status windowed_slots(const mc_vsparse *a, const mc_ring *ring, packed
     mc_status status = pack_all(&p, &packed, diag);
     *slots = begin_slots(&p.code, a->vec);
     if (status == MC_OK) status = packed_slots_create("values", count_strides(&p), slots, diag);
-    if (status == MC_OK) name_pieces(&p.code, slots);
+    if (status == MC_OK) name_pieces(ring, &p.code, slots);
     if (status == MC_OK) name_vectors(&p, slots->vectors);
     packer_free(&p);
     mc_packed_free(&packed);
@@ -436,6 +442,7 @@ static mc_status ring_of(const mc_kernel *kernel, mc_ring *ring, mc_diag *diag) 
                       .split = (int)mc_kernel_field(kernel, "split"),
                       .together = (int)mc_kernel_field(kernel, "together"),
                       .parts = (int)mc_kernel_field(kernel, "parts"),
+                      .fours = mc_kernel_field(kernel, "sparse_mma") != 0,
                       .coding = code_of_kernel(kernel),
                       .zeros = mc_type_is_real(rhs)};
     return MC_OK;
@@ -467,14 +474,15 @@ static mc_status slots_of(const mc_kernel *kernel, const host_matrix *a, packed_
 }
 
 /* A slot of padding points at a row of B, as a vector would: there is no way back. */
-const packed_format format_windowed = {.name = "windowed-bcrs",
-                                       .doc = "strides in the order in which windows of B pass",
-                                       .kind = MATRIX_VECTORS,
-                                       .unit = MC_U8,
-                                       .floats = true,
-                                       .type = "lhs",
-                                       .cols = "k",
-                                       .form = "lhs vec rhs tile_n window stages split together parts digits",
-                                       .pack = pack,
-                                       .pack_values = pack_values,
-                                       .slots = slots_of};
+const packed_format format_windowed = {
+    .name = "windowed-bcrs",
+    .doc = "strides in the order in which windows of B pass",
+    .kind = MATRIX_VECTORS,
+    .unit = MC_U8,
+    .floats = true,
+    .type = "lhs",
+    .cols = "k",
+    .form = "lhs vec rhs tile_n window stages split together parts digits sparse_mma",
+    .pack = pack,
+    .pack_values = pack_values,
+    .slots = slots_of};

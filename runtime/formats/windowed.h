@@ -22,7 +22,7 @@ mc_status windowed_check_count(int64_t strides, mc_diag *diag);
 /* Of values of a stride. */
 int64_t windowed_stride_bytes(const value_code *code, int vec);
 /* All of SLOTS but what says which vectors they hold. */
-mc_status windowed_outline(const value_code *code, int vec, int64_t strides, packed_slots *slots,
+mc_status windowed_outline(const windowed_form *form, int vec, int64_t strides, packed_slots *slots,
                            mc_diag *diag);
 
 #endif

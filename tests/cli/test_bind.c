@@ -112,7 +112,8 @@ static void test_tiles(void) {
     enum { ROWS = 256 << 15, COLUMNS = 64 << 15 };
     mc_kernel *kernel = generate_of(
         "op = 'spmm' arch = 'sm_90a' lhs = 's8' rhs = 's8' out = 's32' vec = 8 staging = 'fragments' "
-        "b_major = 'column' c_major = 'column' block_rows = 256 tile_n = 64 warps = 8 stages = 5 stream_k = 'on'",
+        "b_major = 'column' c_major = 'column' block_rows = 256 tile_n = 64 warps = 8 stages = 5 stream_k = "
+        "'on'",
         NULL, 0);
     for (int more = 0; kernel != NULL && more <= 1; more++) {
         mc_tensor_map map = {0};

@@ -200,6 +200,8 @@ static const char *const kernels[] = {
     RING "lhs=tf32 rhs=tf32 out=f32 window=64 stages=2 tile_n=32 vec=2 split=1",
     RING "lhs=e4m3 rhs=e4m3 out=f32 window=64 stages=2 vec=16",
     RING "lhs=s8 rhs=f16 out=f32 window=64 stages=2 tile_n=64 vec=8 split=4",
+    RING "lhs=s8 rhs=s8 window=64 stages=4 vec=16 sparse_mma=on",
+    RING "lhs=s16 rhs=s8 window=64 stages=3 tile_n=64 vec=16 sparse_mma=on",
     "op=spmm staging=async lhs=s8 rhs=s8 window=64 stages=4 vec=8",
     "op=spmm staging=async lhs=s8 rhs=s8 window=64 stages=2 tile_n=16 vec=8 split=4",
     "op=spmm staging=async lhs=s16 rhs=u8 window=1024 stages=4 tile_n=16 vec=4 split=2 resident=always",

@@ -433,19 +433,20 @@ one "--set: window: 100 is not one of 64, 128, 256" --set window=100 "$ring"
 one "--set: stages: 9 is not one of 2, 3, 4, 5, 6, 7, 8, 12, 14" --set stages=9 "$ring"
 
 # -- Rings that want registers -----------------------------------------------------------------------------------------
-joined() { "$mcgen" --set joined=on --set depth=6 --set resident=off --set warps=8 --set split=1 --set overlap=off "$@"; }
+sparse() { "$mcgen" --set sparse_mma=on --set depth=2 --set resident=off --set vec=16 --set warps=8 --set split=1 --set overlap=off "$@"; }
 tiled=$specs/spmm_l8r8_tiled.lua
-expect 0 '_joined(' joined "$tiled"
-expect 2 'joined: wants integers' joined "$specs/spmm_e4m3_tiled.lua"
-expect 2 'joined: wants an rhs of 8 to 16 bits' joined "$specs/spmm_l8r4_tiled.lua"
-expect 2 'joined: leaves 16 warps no registers for 128 columns: at most 15' joined --set warps=16 --set stages=3 "$tiled"
-expect 0 '_joined(' joined --set warps=15 --set stages=3 "$tiled"
-expect 2 'joined: leaves 12 warps no registers for 128 columns: at most 11' joined --set vec=16 --set warps=12 --set stages=3 "$tiled"
-expect 2 'joined: leaves no registers for 96 sums of a thread: at most 64' joined --set vec=16 --set lhs=s16 --set rhs=s16 --set tile_n=64 --set stages=3 "$tiled"
-expect 2 'joined: wants resident = "off"' joined --set resident=on "$tiled"
-expect 2 'joined: wants staging = "tma", not "async"' joined --set window=1024 --set stages=2 "$specs/spmm_l8r8_tiled_sm80.lua"
-expect 2 'joined: wants queues of strides: depth = 4 or more' joined --set depth=2 "$tiled"
-expect 2 'depth: 6 is for joined = "on"' joined --set joined=off "$tiled"
+expect 0 '_sparse(' sparse "$tiled"
+expect 2 'sparse_mma: wants integers' sparse "$specs/spmm_e4m3_tiled.lua"
+expect 2 'sparse_mma: wants an rhs of 8 to 16 bits' sparse "$specs/spmm_l8r4_tiled.lua"
+expect 2 'sparse_mma: wants vec = 16, not 8' sparse --set vec=8 "$tiled"
+expect 2 'sparse_mma: leaves 16 warps no registers: at most 15' sparse --set warps=16 --set stages=3 "$tiled"
+expect 0 '_sparse(' sparse --set warps=15 --set stages=3 "$tiled"
+expect 2 'sparse_mma: leaves 12 warps no registers: at most 11' sparse --set warps=12 --set lhs=s16 --set tile_n=64 --set stages=3 "$tiled"
+expect 2 'sparse_mma: leaves no registers for 96 sums of a thread: at most 64' sparse --set lhs=s16 --set rhs=s16 --set tile_n=64 --set stages=3 "$tiled"
+expect 2 'sparse_mma: takes no digits = "offset"' sparse --set lhs=s12 --set digits=offset --set tile_n=64 "$tiled"
+expect 2 'sparse_mma: wants resident = "off"' sparse --set resident=on "$tiled"
+expect 2 'sparse_mma: wants staging = "tma", not "async"' sparse --set window=1024 --set stages=2 "$specs/spmm_l8r8_tiled_sm80.lua"
+expect 2 'sparse_mma: loads strides ahead itself: depth = 2, not 4' sparse --set depth=4 "$tiled"
 parted() { "$mcgen" --set resident=on --set warps=8 --set stages=4 --set depth=2 --set parts=2 --set vec=16 --set tile_n=64 "$@" "$specs/spmm_l8r8_split.lua"; }
 expect 0 '.reqntid 416' parted
 expect 2 'resident: warps that finish row blocks leave no registers for vec = 16 and 64 columns' parted --set lhs=s16 --set rhs=s16

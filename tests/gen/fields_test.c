@@ -33,11 +33,11 @@ static bool test_switch(const mc_field *field) {
 
 static void test_switches(void) {
     static const char *const wanted[] = {
-        "prefetch", "stacking",     "shuffle", "padding",   "heads",       "resident", "overlap",
-        "batch",    "deal",         "stream",  "segmented", "prefetch_l2", "joined",   "stream_k",
-        "prefetch", "prefetch_lhs", "overlap", "batch",     "overlap",     "batch",    "batch",
-        "batch",    "master",       "turns",   "overlap",   "early",       "once",     "batch",
-        "stream",   "block_scales", "turns",   "overlap",   "early",       "once",     "batch",
+        "prefetch", "stacking",     "shuffle", "padding",   "heads",       "resident",   "overlap",
+        "batch",    "deal",         "stream",  "segmented", "prefetch_l2", "sparse_mma", "stream_k",
+        "prefetch", "prefetch_lhs", "overlap", "batch",     "overlap",     "batch",      "batch",
+        "batch",    "master",       "turns",   "overlap",   "early",       "once",       "batch",
+        "stream",   "block_scales", "turns",   "overlap",   "early",       "once",       "batch",
         "stream",   "overlap",      "batch",   "ones",      "segmented"};
     size_t found = 0;
     for (int f = 0; mc_families[f]; f++)

@@ -120,6 +120,7 @@ static const problem_case ring_cases[] = {
     {PATTERN_ONE_COLUMN, 3, 1, 1, 15, 0, .values = MC_VALUES_FULL},
     {PATTERN_ONE_FULL, 5, 300, 47, 1, 0, .values = MC_VALUES_EXTREME},
     {PATTERN_ONE_FULL, 2, 2500, 32, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_ONE_COLUMN, 3, 2010, 32, 0, 0, .values = MC_VALUES_FULL},
 };
 
 static const mc_setting ring_kernels[][MUTATION_SETTINGS] = {
@@ -166,8 +167,7 @@ static const mc_setting ring_kernels[][MUTATION_SETTINGS] = {
      {"window", "64"},
      {"stages", "3"},
      {"resident", "off"},
-     {"joined", "on"},
-     {"depth", "6"},
+     {"sparse_mma", "on"},
      {"vec", "16"}},
 };
 

@@ -7,6 +7,7 @@
  *         outputs open|fixed|unaligned [PART] edges with outputs that are not s32, each run in one order
  *         variants                     every variant x four shapes
  *         tokens                       SpMM: 1 to 17 columns and all gaps between rows of B, variants in turn
+ *         long                         SpMM: the default variant on row blocks of up to 2400 vectors
  *         realistic                    the default variant on a matrix like a pruned layer, and where m, n or k is 0 */
 #include "check.h"
 #include "cover.h"
@@ -286,6 +287,18 @@ static void realistic(sweep *s) {
            s->kind.op == OPERATOR_SDDMM ? layer->k : layer->n, s->runs);
 }
 
+/* Row blocks of more strides than a kernel asks for at once of anything (ring/ahead.c: 32), which begin at various
+   numbers. */
+static void lengthy(sweep *s) {
+    static const size_t first = 0;
+    static const problem_case of[] = {
+        {.pattern = PATTERN_ONE_FULL, .row_blocks = 3, .k = 2400, .n = 16},
+        {.pattern = PATTERN_ONE_COLUMN, .row_blocks = 7, .k = 2010, .n = 48, .values = MC_VALUES_FULL},
+        {.pattern = PATTERN_EMPTY_BLOCKS, .row_blocks = 4, .k = 7100, .n = 16, .values = MC_VALUES_FULL}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) run_fitting(s, &of[i], &first, 1);
+    printf("coverage: row blocks of up to 2400 vectors, %d warp orders: %ld runs\n", s->orders, s->runs);
+}
+
 /* What the spec's kernels multiply, and the unit of their copies. */
 static void read_kernel(sweep *s) {
     mc_spec *spec = NULL;
@@ -326,6 +339,7 @@ static bool run_mode(sweep *s, int count, char **words) {
         edges(s, words[1]);
     } else if (strcmp(mode, "variants") == 0) variants(s);
     else if (strcmp(mode, "tokens") == 0 && s->kind.op == OPERATOR_SPMM) tokens(s);
+    else if (strcmp(mode, "long") == 0 && s->kind.op == OPERATOR_SPMM) lengthy(s);
     else if (strcmp(mode, "realistic") == 0) realistic(s);
     else return false;
     return true;

@@ -18,7 +18,7 @@ static mc_vsparse matrix, real_mask;
 static mc_dense dense, sums, left, right, samples;
 static mc_packed strided, windowed, srbcrs, bcrs, sampled, in_tiles;
 static const mc_strided form = {.stride = 32, .heads = 2};
-static const mc_ring ring = {64, 2, 128, 2, 0, false, 1, 0};
+static const mc_ring ring = {64, 2, 128, 2, 0, false, 1, 0, false};
 static const mc_srbcrs stride_16 = {.k = 16, .piece_bits = 8};
 static const mc_sampled_tiles tiles = {.tile_n = 32, .order = MC_ORDER_SRBCRS16};
 static const mc_sampled items = {.groups = 2, .window = 32, .order = MC_ORDER_SRBCRS16, .values = true};

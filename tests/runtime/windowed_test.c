@@ -159,10 +159,19 @@ static int64_t slot_row(const decoder *d, int64_t stride, int slot) {
     return before + row < d->waited * window ? before + row : -1;
 }
 
+/* For sparse mma: lane 4 (row mod 8) + t has 16 bytes, four for each half of the slots and each 8 rows, of slots
+   4t to 4t + 3. A digit has 16 rows. */
+static uint8_t slot_byte_of_fours(const decoder *d, int64_t stride, int row, int slot) {
+    int lane = 4 * (row % 8) + slot % 16 / 4;
+    return d->values[stride * d->stride_values + row / 16 * 512 + 16 * lane + slot / 16 * 8 +
+                     row / 8 % 2 * 4 + slot % 4];
+}
+
 /* Bytes as windowed.h puts them: lane 4 row + t has 4 bytes of slots 0-15 and 4 of slots 16-31; bytes 0 and 2 are slots
    2t and 2t + 1, bytes 1 and 3 slots 8 + 2t and 9 + 2t. The second digits lie behind the first ones of all rows, and a row of
    ones behind those. */
 static uint8_t slot_byte_of(const decoder *d, int64_t stride, int row, int slot) {
+    if (d->ring->fours) return slot_byte_of_fours(d, stride, row, slot);
     int t = slot % 8 / 2, byte = slot % 2 * 2 + slot / 8 % 2;
     return d->values[stride * d->stride_values + (4 * row + t) * 8 + slot / 16 * 4 + byte];
 }
@@ -355,12 +364,15 @@ static const shape shapes[] = {
     {SHAPE_ONE_FULL, 21, 1300, 0}, {SHAPE_UNIFORM, 60, 200, 90}, {SHAPE_SKEWED, 2, 2000, 0},
 };
 static const mc_ring rings[] = {
-    {64, 2, 128, 1, 0, false, 1, 0},  {64, 2, 128, 2, 0, false, 1, 0},  {64, 3, 64, 8, 0, false, 1, 0},
-    {64, 12, 32, 2, 0, false, 1, 0},  {64, 5, 32, 4, 0, false, 1, 0},   {128, 4, 128, 1, 0, false, 1, 0},
-    {256, 6, 128, 4, 0, false, 1, 0}, {256, 6, 128, 1, 0, false, 1, 0}, {256, 2, 32, 4, 0, false, 1, 0},
-    {128, 3, 64, 1, 0, false, 1, 0},  {128, 8, 64, 8, 0, false, 1, 0},  {64, 2, 64, 1, 0, false, 1, 2},
-    {64, 3, 64, 1, 0, false, 1, 4},   {64, 12, 32, 1, 0, false, 1, 8},  {256, 6, 64, 1, 0, false, 1, 8},
-    {64, 2, 16, 1, 0, false, 1, 0},   {1024, 4, 16, 8, 0, false, 1, 0}, {512, 14, 16, 2, 0, false, 1, 0},
+    {64, 2, 128, 1, 0, false, 1, 0, false},  {64, 2, 128, 2, 0, false, 1, 0, false},
+    {64, 3, 64, 8, 0, false, 1, 0, false},   {64, 12, 32, 2, 0, false, 1, 0, false},
+    {64, 5, 32, 4, 0, false, 1, 0, false},   {128, 4, 128, 1, 0, false, 1, 0, false},
+    {256, 6, 128, 4, 0, false, 1, 0, false}, {256, 6, 128, 1, 0, false, 1, 0, false},
+    {256, 2, 32, 4, 0, false, 1, 0, false},  {128, 3, 64, 1, 0, false, 1, 0, false},
+    {128, 8, 64, 8, 0, false, 1, 0, false},  {64, 2, 64, 1, 0, false, 1, 2, false},
+    {64, 3, 64, 1, 0, false, 1, 4, false},   {64, 12, 32, 1, 0, false, 1, 8, false},
+    {256, 6, 64, 1, 0, false, 1, 8, false},  {64, 2, 16, 1, 0, false, 1, 0, false},
+    {1024, 4, 16, 8, 0, false, 1, 0, false}, {512, 14, 16, 2, 0, false, 1, 0, false},
 };
 
 static void test_round_trips(mc_diag *diag) {
@@ -374,6 +386,34 @@ static void test_round_trips(mc_diag *diag) {
         }
 }
 
+/* Values as sparse mma take them, and what has none such. */
+static void test_fours(mc_diag *diag) {
+    static const kind tall[] = {{MC_S8, 16, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},
+                                {MC_U8, 16, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},
+                                {MC_S16, 16, MC_VALUES_FULL, MC_DIGITS_BALANCED},
+                                {MC_U12, 16, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED}};
+    const mc_ring ring = {256, 6, 128, 1, 0, false, 1, 0, true};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t j = 0; j < sizeof tall / sizeof *tall; j++) {
+            mc_ring coded = ring;
+            coded.coding = tall[j].digits;
+            round_trip(&shapes[i], &tall[j], &coded, diag);
+        }
+    static const kind others[] = {{MC_S8, 8, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},
+                                  {MC_F16, 16, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},
+                                  {MC_S12, 16, MC_VALUES_FULL, MC_DIGITS_OFFSET}};
+    for (size_t j = 0; j < sizeof others / sizeof *others; j++) {
+        mc_vsparse a;
+        mc_packed packed;
+        mc_ring coded = ring;
+        coded.coding = others[j].digits;
+        expect_ok("matrix", make_matrix(&shapes[1], &others[j], &a, diag), diag);
+        expect_failure("fours", mc_windowed_pack(&a, &coded, &packed, diag), MC_CANNOT, diag,
+                       "sparse mma take integers in vectors of 16, without offset digits");
+        mc_vsparse_free(&a);
+    }
+}
+
 /* Neighbours stay together, by the longest of them; those that make no whole group come last. */
 static void test_together(mc_diag *diag) {
     enum { BLOCKS = 7 };
@@ -385,7 +425,7 @@ static void test_together(mc_diag *diag) {
     const mc_vsparse a = {MC_U8, 1, BLOCKS, 16, BLOCKS, 13, starts, columns, values, {0}};
     for (int i = 0; i < 3; i++) {
         mc_packed packed;
-        mc_ring ring = {64, 3, 128, 1, 0, false, 1 << i, 0};
+        mc_ring ring = {64, 3, 128, 1, 0, false, 1 << i, 0, false};
         expect_ok("pack", mc_windowed_pack(&a, &ring, &packed, diag), diag);
         const mc_packed_array *order = mc_packed_find(&packed, "row_order");
         CHECK(order != NULL && order->count == BLOCKS && memcmp(order->data, want[i], sizeof want[i]) == 0,
@@ -402,13 +442,13 @@ static void test_banks(mc_diag *diag) {
         cost most;
         double words; /* accesses of four slots of 32 bits */
     } cases[] = {
-        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 6, 128, 1, 0, false, 1, 0}, {1.11, 19.8}, 1.065},
-        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 3, 64, 1, 0, false, 1, 0}, {1.145, 19.82}, 0},
-        {{SHAPE_UNIFORM, 64, 1024, 90}, {256, 6, 32, 1, 0, false, 1, 0}, {1.22, 3.8}, 0},
-        {{SHAPE_UNIFORM, 64, 512, 70}, {256, 3, 128, 1, 0, false, 1, 0}, {1.17, 5.3}, 1.09},
-        {{SHAPE_UNIFORM, 64, 4608, 90}, {256, 3, 128, 1, 0, false, 1, 0}, {1.36, 17}, 1.18},
-        {{SHAPE_SKEWED, 2, 4000, 0}, {256, 3, 128, 1, 0, false, 1, 0}, {2.1, 63}, 2},
-        {{SHAPE_UNIFORM, 64, 4096, 70}, {1024, 4, 16, 1, 0, false, 1, 0}, {1.11, 40}, 0},
+        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 6, 128, 1, 0, false, 1, 0, false}, {1.11, 19.8}, 1.065},
+        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 3, 64, 1, 0, false, 1, 0, false}, {1.145, 19.82}, 0},
+        {{SHAPE_UNIFORM, 64, 1024, 90}, {256, 6, 32, 1, 0, false, 1, 0, false}, {1.22, 3.8}, 0},
+        {{SHAPE_UNIFORM, 64, 512, 70}, {256, 3, 128, 1, 0, false, 1, 0, false}, {1.17, 5.3}, 1.09},
+        {{SHAPE_UNIFORM, 64, 4608, 90}, {256, 3, 128, 1, 0, false, 1, 0, false}, {1.36, 17}, 1.18},
+        {{SHAPE_SKEWED, 2, 4000, 0}, {256, 3, 128, 1, 0, false, 1, 0, false}, {2.1, 63}, 2},
+        {{SHAPE_UNIFORM, 64, 4096, 70}, {1024, 4, 16, 1, 0, false, 1, 0, false}, {1.11, 40}, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const shape *s = &cases[i].mask;
@@ -429,29 +469,29 @@ static void test_refused(mc_diag *diag) {
     static int8_t values[16];
     static int32_t columns[] = {0};
     static int64_t starts[] = {0, 1};
-    static const mc_ring good = {64, 3, 128, 1, 0, false, 1, 0};
+    static const mc_ring good = {64, 3, 128, 1, 0, false, 1, 0, false};
     static const mc_ring bad[] = {
-        {64, 1, 128, 1, 0, false, 1, 0},
-        {64, 0, 128, 1, 0, false, 1, 0},
-        {64, -1, 128, 1, 0, false, 1, 0},
-        {4, 3, 128, 1, 0, false, 1, 0},
-        {-64, 3, 128, 1, 0, false, 1, 0},
-        {64, 3, 8, 1, 0, false, 1, 0},
-        {64, 3, 96, 1, 0, false, 1, 0},
-        {64, 3, 0, 1, 0, false, 1, 0},
-        {64, 3, 256, 1, 0, false, 1, 0},
-        {256, 256, 128, 1, 0, false, 1, 0},
-        {INT32_MAX, INT32_MAX, 128, 1, 0, false, 1, 0},
-        {64, 3, 128, 0, 0, false, 1, 0},
-        {64, 3, 128, 1, 0, false, 1, -1},
-        {64, 3, 128, 1, 0, false, 1, 3},
-        {64, 3, 128, 1, 0, false, 1, 16},
-        {64, 3, 128, 2, 0, false, 1, 2}, /* warps share a row block, and thread blocks windows */
-        {64, 3, 128, -1, 0, false, 1, 0},
-        {64, 3, 128, 3, 0, false, 1, 0},
-        {64, 3, 128, 16, 0, false, 1, 0},
-        {8, 256, 32, 1, 0, false, 1, 0}, /* more windows than a control counts */
-        {12, 3, 128, 1, 0, false, 1, 0}, /* a ring row's bank would not be its row of B's */
+        {64, 1, 128, 1, 0, false, 1, 0, false},
+        {64, 0, 128, 1, 0, false, 1, 0, false},
+        {64, -1, 128, 1, 0, false, 1, 0, false},
+        {4, 3, 128, 1, 0, false, 1, 0, false},
+        {-64, 3, 128, 1, 0, false, 1, 0, false},
+        {64, 3, 8, 1, 0, false, 1, 0, false},
+        {64, 3, 96, 1, 0, false, 1, 0, false},
+        {64, 3, 0, 1, 0, false, 1, 0, false},
+        {64, 3, 256, 1, 0, false, 1, 0, false},
+        {256, 256, 128, 1, 0, false, 1, 0, false},
+        {INT32_MAX, INT32_MAX, 128, 1, 0, false, 1, 0, false},
+        {64, 3, 128, 0, 0, false, 1, 0, false},
+        {64, 3, 128, 1, 0, false, 1, -1, false},
+        {64, 3, 128, 1, 0, false, 1, 3, false},
+        {64, 3, 128, 1, 0, false, 1, 16, false},
+        {64, 3, 128, 2, 0, false, 1, 2, false}, /* warps share a row block, and thread blocks windows */
+        {64, 3, 128, -1, 0, false, 1, 0, false},
+        {64, 3, 128, 3, 0, false, 1, 0, false},
+        {64, 3, 128, 16, 0, false, 1, 0, false},
+        {8, 256, 32, 1, 0, false, 1, 0, false}, /* more windows than a control counts */
+        {12, 3, 128, 1, 0, false, 1, 0, false}, /* a ring row's bank would not be its row of B's */
     };
     mc_packed packed;
     mc_vsparse a = {MC_S8, 8, 8, 1, 1, 1, starts, columns, values, {0}};
@@ -472,7 +512,7 @@ static void test_refused(mc_diag *diag) {
     a.type = MC_S8;
     expect_failure("digits", mc_windowed_pack(&a, &balanced, &packed, diag), MC_CANNOT, diag,
                    "balanced digits are for signed values of several digits, the matrix holds s8");
-    static const mc_ring parts = {64, 3, 128, 4, 0, false, 1, 0};
+    static const mc_ring parts = {64, 3, 128, 4, 0, false, 1, 0, false};
     a.type = MC_S8, a.row_blocks = INT32_MAX / 4;
     expect_failure("parts", mc_windowed_pack(&a, &parts, &packed, diag), MC_CANNOT, diag,
                    "row blocks in 4 parts");
@@ -483,6 +523,7 @@ int main(void) {
     mc_diag *diag = mc_diag_create();
     test_round_trips(diag);
     test_banks(diag);
+    test_fours(diag);
     test_together(diag);
     test_refused(diag);
     mc_diag_destroy(diag);

@@ -36,6 +36,7 @@ typedef struct spmm_arithmetic {
     /* ring: an mma takes both halves of a stride, 32 slots, and not one; rows of B there have 16 bytes, of
        which ldmatrix brings both halves at once */
     bool joins_halves, narrow_rows;
+    bool sparse; /* ring: mma.sp take pairs of bytes as they are, whose slots are 32 (integer/pairs.c) */
     /* Gather: another kernel may write A's values, element after element, of so many bits; else 8, of packed
        bytes. WHOLE: a lane loads elements that an mma does not take as they are, and takes them apart */
     int given_bits;

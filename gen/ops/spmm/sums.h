@@ -84,15 +84,16 @@ typedef struct spmm_gathered {
 
 /* -- What is read of the ring: pairs of bytes by ldmatrix.trans, or words -------------------------------- */
 
-/* Of integers operands of A's values, with zeros between; and of B's, where these have 4 bits. Where pairs
-   of bytes are taken apart, the columns of a load in the first half of a stride, of floats of each load, and
-   of one load in the second half. Floats of 16 bits are operands as they are; what is made such is `real`. */
+/* Of integers operands of A's values, with zeros between; and of B's, where these have 4 bits; or sparse, the
+   metadata that pick the bytes at even places and at odd ones. Where pairs of bytes are taken apart, the
+   columns of a load in the first half of a stride, of floats of each load, and of one load in the second
+   half. Floats of 16 bits are operands as they are; what is made such is `real`. */
 typedef struct spmm_pairs {
     spmm_sums *sums;
     int loads;
     real_operands real;
     mc_reg zero, even[2 * SPMM_MAX_MMA], odd[2 * SPMM_MAX_MMA]; /* with a 4-bit B, of each mma */
-    mc_reg half[4];
+    mc_reg half[4], picks[2];
     mc_reg first[SPMM_MAX_LOADS][4], second[4];
 } spmm_pairs;
 
@@ -101,16 +102,6 @@ typedef struct spmm_pairs {
 static inline int spmm_pair_columns(const spmm_arithmetic *math) { return 16 / math->b_bits; }
 /* With a 4-bit B, the bit of an accumulator's number that says that its mma has odd columns. */
 enum { SPMM_PAIR_ODD = 4 };
-
-/* pairs.c. Declares `first`, of so many LOADS, and `second`, for pairs of bytes that are taken apart. */
-void spmm_declare_joined(spmm_pairs *p, int loads);
-/* Takes apart the pairs of bytes of load LOAD in half HALF of a stride, MATRIX: `first` or `second` gets
-   four slots of the bytes at even places, and of those at odd ones. PICKS are prmt's selectors of either,
-   which put slots in the order of A's values. */
-void spmm_join_bytes(const spmm_pairs *p, int half, int load, const mc_reg matrix[4],
-                     const unsigned picks[2]);
-/* Which register has those of piece PIECE, of two of 16 bytes, at even places or at ODD ones. */
-static inline int spmm_joined_of(int piece, int odd) { return 2 * odd + piece; }
 
 /* -- What an arithmetic implements ----------------------------------------------------------------------- */
 
@@ -131,8 +122,8 @@ typedef struct spmm_emitters {
     void (*gathered_multiply_joined)(spmm_gathered *g, int step, int units, const mc_reg *value);
     spmm_pairs (*pairs_begin)(spmm_sums *sums, int loads);
     void (*pairs_multiply)(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step);
-    void (*pairs_join)(const spmm_pairs *p, const mc_reg low[4], const mc_reg high[4]);
-    void (*pairs_multiply_joined)(const spmm_pairs *p, int load, const mc_reg *value);
+    void (*pairs_multiply_sparse)(const spmm_pairs *p, int piece, const mc_reg matrix[4],
+                                  const mc_reg *value);
     void (*pairs_add_bias)(const spmm_pairs *p, const mc_reg *value);
 } spmm_emitters;
 
@@ -189,13 +180,11 @@ static inline void pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[]
                                   int step) {
     spmm_emitters_of(p->sums)->pairs_multiply(p, half, matrix, value, step);
 }
-/* `joined`: takes apart a load of both halves, LOW and HIGH, which are free then; and multiplies what was
-   taken apart, load LOAD, by VALUE, those of both halves as they are packed. */
-static inline void pairs_join(const spmm_pairs *p, const mc_reg low[4], const mc_reg high[4]) {
-    spmm_emitters_of(p->sums)->pairs_join(p, low, high);
-}
-static inline void pairs_multiply_joined(const spmm_pairs *p, int load, const mc_reg *value) {
-    spmm_emitters_of(p->sums)->pairs_multiply_joined(p, load, value);
+/* Sparse: multiplies 16 bytes of the rows of all 32 slots, the PIECE-th ones, MATRIX, by VALUE: an operand A
+   for each digit. */
+static inline void pairs_multiply_sparse(const spmm_pairs *p, int piece, const mc_reg matrix[4],
+                                         const mc_reg *value) {
+    spmm_emitters_of(p->sums)->pairs_multiply_sparse(p, piece, matrix, value);
 }
 /* Adds up what B's values have too much, for the values of a stride, which are two registers of each mma. */
 static inline void pairs_add_bias(const spmm_pairs *p, const mc_reg *value) {

@@ -65,8 +65,10 @@ void digit_split_text(digit_side side, int bits, char text[DIGIT_SPLIT_TEXT]);
 bool digit_split_fits(int64_t split, digit_side side, int bits);
 
 /* The mma that multiplies digits with these signs in its operands A and B. Of 8 bits it is m16n8k32, of 4
-   bits m16n8k64 or m16n8k32 (DEPTH is its k). The small ones are m8n8k16 and m8n8k32. */
+   bits m16n8k64 or m16n8k32 (DEPTH is its k). The small ones are m8n8k16 and m8n8k32. With a 2:4 sparse A it
+   is m16n8k64. */
 mc_opcode mma_int8(bool a_signed, bool b_signed);
+mc_opcode mma_int8_sparse(bool a_signed, bool b_signed);
 mc_opcode mma_int8_small(bool a_signed, bool b_signed);
 mc_opcode mma_int4(int depth, bool a_signed, bool b_signed);
 mc_opcode mma_int4_small(bool a_signed, bool b_signed);

@@ -6,6 +6,11 @@ mc_opcode mma_int8(bool a_signed, bool b_signed) {
     return ops[a_signed][b_signed];
 }
 
+mc_opcode mma_int8_sparse(bool a_signed, bool b_signed) {
+    static const mc_opcode ops[2][2] = {{OP_mma_sp_u8, OP_mma_sp_u8_s8}, {OP_mma_sp_s8_u8, OP_mma_sp_s8}};
+    return ops[a_signed][b_signed];
+}
+
 mc_opcode mma_int8_small(bool a_signed, bool b_signed) {
     static const mc_opcode ops[2][2] = {{OP_mma_small_u8, OP_mma_small_u8_s8},
                                         {OP_mma_small_s8_u8, OP_mma_small_s8}};

@@ -17,8 +17,7 @@ static const spmm_emitters emitters = {
     .gathered_multiply_joined = integer_gathered_multiply_joined,
     .pairs_begin = integer_pairs_begin,
     .pairs_multiply = integer_pairs_multiply,
-    .pairs_join = integer_pairs_join,
-    .pairs_multiply_joined = integer_pairs_multiply_joined,
+    .pairs_multiply_sparse = integer_pairs_multiply_sparse,
     .pairs_add_bias = integer_pairs_add_bias,
 };
 

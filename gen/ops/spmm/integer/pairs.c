@@ -1,5 +1,5 @@
 /* Products of pairs of bytes. ldmatrix.trans moves elements of 16 bits, so that a lane gets two
-   neighbouring columns (bytes) of two slots. But for `joined` these are not untangled. Instead two mma each
+   neighbouring columns (bytes) of two slots. These are not untangled. Instead two mma each
    take one of the columns: for the one, A's values stand at the even bytes of the operand, for the other at
    the odd bytes, with zeros between. With a B of 12 or 16 bits the two bytes are the digits of one column. */
 #include "ops/spmm/integer/products.h"
@@ -84,19 +84,16 @@ static void emit_multiply_nibbles(const spmm_pairs *p, mc_reg matrix[][4], const
         }
 }
 
-/* prmt's selectors of the bytes at even places of two registers, and at odd ones: of slots in the order of
-   A's values. */
-static const unsigned picks[] = {0x6240, 0x7351};
-
 /* Makes an operand of rows of 16 bytes, of which ldmatrix brought all 32 slots: the 8 even columns, then the
    8 odd ones, of the slots in the order of A's values. MATRIX i has slots 8 i to 8 i + 7, of which a register
    has two, in two columns. */
 static void emit_columns(const spmm_pairs *p, const mc_reg matrix[4]) {
+    static const unsigned selectors[] = {0x6240, 0x7351}; /* prmt's, of slots in the order of A's values */
     note(p->sums->b, "even columns and odd ones, of slots 0..15 and 16..31");
     for (int half = 0; half < 2; half++)
         for (int odd = 0; odd < 2; odd++)
             EMIT(p->sums->b, prmt, p->first[0][frag_a_reg(odd, half)], matrix[2 * half], matrix[2 * half + 1],
-                 H(picks[odd]));
+                 H(selectors[odd]));
 }
 
 /* Multiplies it by VALUE, those of both halves as they are packed. */
@@ -109,45 +106,26 @@ static void emit_multiply_columns(const spmm_pairs *p, const mc_reg *value) {
                           spmm_acc_of(p->sums, m, 0, 0));
 }
 
-/* -- Both halves at once -------------------------------------------------------------------------------- */
+/* -- Sparse ---------------------------------------------------------------------------------------------- */
 
-/* Zeros between A's values cost twice the mma. With `joined` pairs of bytes are taken apart instead, those
-   of a load and of both halves at once. */
+/* An operand B of mma.sp has 64 bytes of k: register r of lane (g, t) those from 16 r + 4 t on, which are
+   slots 8 r + 2 t and 8 r + 2 t + 1, two bytes of either. Of each four A has two, which the metadata name:
+   bytes 0 and 2, or 1 and 3, in all rows alike. So A's operand is that of 32 slots. */
+static const unsigned picks[] = {0x88888888, 0xdddddddd};
 
-/* A product of mma MMA: its VALUE by the bytes at even places, or at ODD ones, of load LOAD. */
-typedef struct joined_product {
-    int mma, load, odd;
-    const mc_reg *value;
-} joined_product;
-
-/* Multiplies COUNT pieces of 16 bytes at once, from PIECE on. */
-static void emit_joined_product(const spmm_pairs *p, joined_product of, int piece, int count) {
+void integer_pairs_multiply_sparse(const spmm_pairs *p, int piece, const mc_reg matrix[4],
+                                   const mc_reg *value) {
     const spmm_arithmetic *math = p->sums->of;
     const bool digits = math->integer.b.count > 1;
-    const int rhs_digit = digits ? of.odd : 0, loads = 2 / count,
-              group = spmm_pair_columns(math) * (loads * of.load + piece) + (digits ? 0 : of.odd);
-    mc_reg b[4] = {{0}};
-    for (int i = 0; i < count; i++) {
-        b[frag_a_reg(i, 0)] = p->first[0][spmm_joined_of(piece + i, of.odd)];
-        b[frag_a_reg(i, 1)] = p->second[spmm_joined_of(piece + i, of.odd)];
+    for (int m = 0; m < integer_products(math); m++) {
+        const mc_reg *a = &value[4 * m];
+        for (int odd = 0; odd < 2; odd++) {
+            const int digit = digits ? odd : 0, column = digits ? 0 : odd;
+            const mc_reg *sums = spmm_acc_of(p->sums, m, digit, spmm_pair_columns(math) * piece + column);
+            builder_emit(p->sums->b, (mc_reg){0}, spmm_mma(math, m * math->integer.planes, digit),
+                         MC_OPERANDS(V4(sums), V4(a), V4(matrix), V4(sums), p->picks[odd], I(0)));
+        }
     }
-    spmm_emit_product(p->sums, spmm_mma(math, of.mma * math->integer.planes, rhs_digit),
-                      (spmm_operands){b, of.value, 2, count}, spmm_acc_of(p->sums, of.mma, rhs_digit, group));
-}
-
-void integer_pairs_join(const spmm_pairs *p, const mc_reg low[4], const mc_reg high[4]) {
-    spmm_join_bytes(p, 0, 0, low, picks);
-    spmm_join_bytes(p, 1, 0, high, picks);
-}
-
-void integer_pairs_multiply_joined(const spmm_pairs *p, int load, const mc_reg *value) {
-    const spmm_arithmetic *math = p->sums->of;
-    const int operands = integer_operands(math), count = spmm_is_tall(math) ? 1 : 2;
-    for (int m = 0; m < integer_products(math); m++)
-        for (int odd = 0; odd < 2; odd++)
-            for (int piece = 0; piece < 2; piece += count)
-                emit_joined_product(p, (joined_product){m, load, odd, &value[2 * operands * m]}, piece,
-                                    count);
 }
 
 spmm_pairs integer_pairs_begin(spmm_sums *sums, int loads) {
@@ -159,8 +137,8 @@ spmm_pairs integer_pairs_begin(spmm_sums *sums, int loads) {
         b32_array(b, "columns_of", 4, p.first[0]);
         return p;
     }
-    if (sums->of->joins_halves) {
-        spmm_declare_joined(&p, 1);
+    if (sums->of->sparse) {
+        p.picks[0] = mov_b32(b, "even_bytes", H(picks[0])), p.picks[1] = mov_b32(b, "odd_bytes", H(picks[1]));
         return p;
     }
     p.zero = mov_b32(b, "zero", I(0));

@@ -4,6 +4,7 @@
 mc_opcode spmm_mma(const spmm_arithmetic *math, int lhs_digit, int rhs_digit) {
     bool lhs_signed = digit_is_signed(math->integer.a, lhs_digit),
          rhs_signed = digit_is_signed(math->integer.b, rhs_digit);
+    if (math->sparse) return mma_int8_sparse(lhs_signed, rhs_signed);
     if (spmm_is_tall(math)) return mma_int8(lhs_signed, rhs_signed);
     return math->order == SPMM_PAPER ? mma_int8_small(lhs_signed, rhs_signed)
                                      : mma_int8(rhs_signed, lhs_signed);

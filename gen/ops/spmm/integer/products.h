@@ -49,8 +49,8 @@ void integer_gathered_join(spmm_gathered *g, int half, const mc_reg *row, int un
 void integer_gathered_multiply_joined(spmm_gathered *g, int step, int units, const mc_reg *value);
 spmm_pairs integer_pairs_begin(spmm_sums *sums, int loads);
 void integer_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step);
-void integer_pairs_join(const spmm_pairs *p, const mc_reg low[4], const mc_reg high[4]);
-void integer_pairs_multiply_joined(const spmm_pairs *p, int load, const mc_reg *value);
+void integer_pairs_multiply_sparse(const spmm_pairs *p, int piece, const mc_reg matrix[4],
+                                   const mc_reg *value);
 void integer_pairs_add_bias(const spmm_pairs *p, const mc_reg *value);
 
 /* -- plan.c ------------------------------------------------------------------------------------------- */

@@ -19,6 +19,14 @@
 enum { HALF_REGS = 2 }; /* of A's values of half a stride, in 8 rows */
 enum { BESIDE = 2 };    /* pieces of 16 bytes that a load has side by side */
 
+static void declare_joined(spmm_pairs *p, int loads) {
+    mc_builder *b = p->sums->b;
+    mc_reg first[4 * SPMM_MAX_LOADS];
+    b32_array(b, "first", 4 * loads, first);
+    for (int i = 0; i < 4 * loads; i++) p->first[i / 4][i % 4] = first[i];
+    b32_array(b, "second", 4, p->second);
+}
+
 spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) {
     mc_builder *b = sums->b;
     spmm_pairs p = {.sums = sums, .loads = loads};
@@ -28,7 +36,7 @@ spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) {
     const real_form b_form = sums->of->real.pair->b_form;
     p.real.b = real_declare_widener(b, b_form, "b");
     if (real_widens(b_form)) b32_array(b, "wide_column", REAL_COLUMNS, p.real.column);
-    if (sums->of->joins_halves) spmm_declare_joined(&p, loads);
+    if (sums->of->joins_halves) declare_joined(&p, loads);
     return p;
 }
 
@@ -37,10 +45,28 @@ spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) {
 /* The accumulators of piece PIECE of load LOAD, where each mma has one: of even columns, then of odd ones. */
 static int group_of(int load, int piece, int odd) { return 2 * (BESIDE * load + piece) + odd; }
 
+/* Which register has four slots of piece BESIDE, of those a load has, at even places or at ODD ones. */
+static int joined_of(int beside, int odd) { return 2 * odd + beside; }
+
+/* Takes apart the pairs of bytes of load LOAD in half HALF of a stride: `first` or `second` gets four slots
+   of the bytes at even places, and of those at odd ones. Where vectors have 16 rows matrices 0 and 1 are of
+   the first piece, elsewhere 0 and 2. */
+static void join_bytes(const spmm_pairs *p, int half, int load, const mc_reg matrix[4]) {
+    static const unsigned picks[] = {0x6420, 0x7531}; /* slots in their order */
+    const bool tall = spmm_is_tall(p->sums->of);
+    const mc_reg *column = half ? p->second : p->first[load];
+    for (int beside = 0; beside < BESIDE; beside++)
+        for (int odd = 0; odd < 2; odd++) {
+            mc_reg low = matrix[tall ? 2 * beside : beside],
+                   high = matrix[tall ? 2 * beside + 1 : beside + 2];
+            EMIT(p->sums->b, prmt, column[joined_of(beside, odd)], low, high, I(picks[odd]));
+        }
+}
+
 static void multiply_bytes(const spmm_pairs *p, int load, const mc_reg *value, int step) {
     const mc_reg *low = p->first[load], *high = p->second;
     for (int odd = 0; odd < 2; odd++) {
-        int column = spmm_joined_of(0, odd), beside = spmm_joined_of(1, odd);
+        int column = joined_of(0, odd), beside = joined_of(1, odd);
         if (!spmm_is_tall(p->sums->of)) {
             const mc_reg a[] = {low[column], low[beside], high[column], high[beside]};
             real_emit_mma(p->sums, a, value, 2 * load + odd);
@@ -54,10 +80,9 @@ static void multiply_bytes(const spmm_pairs *p, int load, const mc_reg *value, i
 }
 
 static void pairs_of_bytes(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
-    static const unsigned picks[] = {0x6420, 0x7531}; /* slots in their order */
     note(p->sums->b, half ? "join slots 16..31, and multiply" : "join slots 0..15");
     for (int q = 0; q < p->loads; q++) {
-        spmm_join_bytes(p, half, q, matrix[q], picks);
+        join_bytes(p, half, q, matrix[q]);
         if (half) multiply_bytes(p, q, value, step);
     }
 }

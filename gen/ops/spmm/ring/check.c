@@ -43,33 +43,32 @@ static void check_b(const ring_plan *plan, mc_complaints *complaints) {
 /* Sums of a thread. */
 static int sums_of(const ring_plan *plan) { return ring_acc_count(plan) * plan->base.math.sums; }
 
-/* Warps of a thread block for which ptxas 13 finds registers where pairs of bytes are joined. */
-enum { JOINED_SUMS = 64 }; /* of a thread, at most, where vectors have 16 rows */
-static int most_joined_warps(const ring_plan *plan) {
-    enum { WIDE_ROW = 128, TALL_WARPS = 11, WIDE_WARPS = 15, ALL_WARPS = 16 };
-    if (spmm_is_tall(&plan->base.math) && sums_of(plan) > JOINED_SUMS / 2) return TALL_WARPS;
-    return ring_row_bytes(plan) < WIDE_ROW ? ALL_WARPS : WIDE_WARPS;
+/* Sparse mma: warps of a thread block for which ptxas 13 finds registers, and the most sums of a thread. */
+static int most_sparse_warps(const ring_plan *plan) {
+    enum { ALL_WARPS = 15, DIGIT_WARPS = 11, DIGITS = 4 };
+    return plan->base.math.mma < DIGITS ? ALL_WARPS : DIGIT_WARPS;
 }
+enum { SPARSE_SUMS = 64 };
 
-static void check_joined(const ring_plan *plan, mc_complaints *complaints) {
+static void check_sparse(const ring_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
     const spmm_arithmetic *math = &base->math;
-    if (!plan->joined) return;
-    if (math->kind->real) complain(complaints, F_JOINED, "wants integers");
-    else if (math->b_bits < 8) complain(complaints, F_JOINED, "wants an rhs of 8 to 16 bits");
-    else if (ring_is_narrow(plan))
-        complain(complaints, F_JOINED, "rows of 16 bytes are joined in any case: leave it out");
+    if (!plan->sparse) return;
+    if (math->kind->real) complain(complaints, F_SPARSE_MMA, "wants integers");
+    else if (math->b_bits < 8) complain(complaints, F_SPARSE_MMA, "wants an rhs of 8 to 16 bits");
+    else if (!spmm_is_tall(math)) complain(complaints, F_SPARSE_MMA, "wants vec = 16, not %d", base->vec);
     else if (!plan->tensor)
-        complain(complaints, F_JOINED, "wants staging = \"tma\", not \"%s\"", base->staging_name);
-    else if (plan->resident) complain(complaints, F_JOINED, "wants resident = \"off\"");
-    else if (!ring_is_queued(plan))
-        complain(complaints, F_JOINED, "wants queues of strides: depth = 4 or more");
-    else if (spmm_is_tall(math) && sums_of(plan) > JOINED_SUMS)
-        complain(complaints, F_JOINED, "leaves no registers for %d sums of a thread: at most %d",
-                 sums_of(plan), JOINED_SUMS);
-    else if (base->warps > most_joined_warps(plan))
-        complain(complaints, F_JOINED, "leaves %d warps no registers for %d columns: at most %d", base->warps,
-                 base->tile_n, most_joined_warps(plan));
+        complain(complaints, F_SPARSE_MMA, "wants staging = \"tma\", not \"%s\"", base->staging_name);
+    else if (plan->resident) complain(complaints, F_SPARSE_MMA, "wants resident = \"off\"");
+    else if (ring_is_queued(plan))
+        complain(complaints, F_SPARSE_MMA, "loads strides ahead itself: depth = 2, not %d", plan->depth);
+    else if (math->integer.ones) complain(complaints, F_SPARSE_MMA, "takes no digits = \"offset\"");
+    else if (sums_of(plan) > SPARSE_SUMS)
+        complain(complaints, F_SPARSE_MMA, "leaves no registers for %d sums of a thread: at most %d",
+                 sums_of(plan), SPARSE_SUMS);
+    else if (base->warps > most_sparse_warps(plan))
+        complain(complaints, F_SPARSE_MMA, "leaves %d warps no registers: at most %d", base->warps,
+                 most_sparse_warps(plan));
 }
 
 /* What a ring has that holds all of B in any case, and which rings that stay are such rings. */
@@ -147,9 +146,7 @@ static int most_queued_warps(const ring_plan *plan) {
 static void check_queues(const ring_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
     int warps = base->threads / MC_WARP - ring_finishers(plan), most = most_queued_warps(plan);
-    if (!plan->joined && (plan->depth & (plan->depth - 1)) != 0)
-        complain(complaints, F_DEPTH, "%d is for joined = \"on\"", plan->depth);
-    if (!ring_is_queued(plan) || plan->joined || warps <= most) return;
+    if (!ring_is_queued(plan) || warps <= most) return;
     if (most == 0)
         complain(complaints, F_DEPTH,
                  "vec = %d and %d columns leave queues no registers: fewer columns, or 2", base->vec,
@@ -181,7 +178,7 @@ void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *comp
     check_together(plan, complaints);
     check_parts(plan, arch, complaints);
     check_b(plan, complaints);
-    check_joined(plan, complaints);
+    check_sparse(plan, complaints);
     check_resident(plan, complaints);
     check_queues(plan, complaints);
     if (plan->prefetch && !arch->tma)

@@ -78,14 +78,18 @@ static void emit_row_block(ring_strides *s, ring_epilogue *epilogue) {
     EMIT_RET(s->r->at.b);
 }
 
+static void note_register(ring_feed *feed, mc_reg reg) { feed->pending[feed->pending_count++] = reg; }
+
 /* The second half of a stride is gathered last before windows are left. Where an mma takes both halves, none
-   has taken what the first one brought by then, and with `joined` nothing has. */
+   has taken what the first one brought by then. With sparse mma the last pieces are on their way then. */
 static void note_pending(const ring_strides *s, ring_feed *feed) {
     const ring_emitter *r = s->r;
-    for (int q = 0; q < ring_loads(r->plan); q++) {
-        if (r->plan->joined) feed->pending[feed->pending_count++] = s->matrix[0][q][0];
-        else if (r->at.plan->math.joins_halves) feed->pending[feed->pending_count++] = s->pairs.first[q][0];
-        feed->pending[feed->pending_count++] = s->matrix[1][q][0];
+    const int pieces = ring_pieces(r->plan);
+    for (int i = pieces - ring_pieces_ahead(r->plan); r->plan->sparse && i < pieces; i++)
+        note_register(feed, s->matrix[0][i % RING_OPERANDS][0]);
+    for (int q = 0; !r->plan->sparse && q < ring_loads(r->plan); q++) {
+        if (r->at.plan->math.joins_halves) note_register(feed, s->pairs.first[q][0]);
+        note_register(feed, s->matrix[1][q][0]);
     }
     feed->zero = lds_b32(r->at.b, "no_bits", AT(r->ring, ring_zero_offset(r->plan)));
 }
@@ -134,7 +138,7 @@ static void emit_products(ring_emitter *r, const ring_staging *staging, ring_fee
     ring_emit_strides_start(&strides);
     emit_zero_row(r);
     staging->begin(feed);
-    if (r->plan->joined) ring_tma_wants_begin(feed);
+    if (r->plan->sparse) ring_tma_wants_begin(feed);
     if (ring_zero_bytes(r->plan) > 0) note_pending(&strides, feed);
     if (r->plan->resident) ring_emit_turns(&strides, feed, &epilogue, &rows);
     else emit_row_block(&strides, &epilogue);

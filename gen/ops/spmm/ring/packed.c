@@ -47,10 +47,6 @@ static void emit_places(const ring_emitter *r, ring_packed *p) {
     if (tall) high = and_b32(b, "word_second", high, I(1));
     EMIT(b, and_b32, word, lane, I(WINDOWED_ROW_MASK));
     EMIT(b, mad_s32, word, high, I(WINDOWED_GROUP), word);
-    if (r->plan->joined) {
-        p->spread = ring_spread_begin(r, &p->arrays, word);
-        return;
-    }
     p->places = emit_of_lane(r, "places_base", word, WORD, "places", &p->arrays.places, p->queue.places);
 }
 
@@ -85,6 +81,7 @@ static ring_stride emit_empty(const ring_emitter *r, const char *place, const ch
 }
 
 ring_packed ring_emit_packed(const ring_emitter *r) {
+    if (r->plan->sparse) return ring_ahead_begin(r);
     static const char *const guards[] = {"some_values", "some_last_values"};
     mc_builder *b = r->at.b;
     ring_packed p = {.fetch = b32(b, "fetch"), .some = pred(b, "some")};
@@ -164,13 +161,13 @@ static void emit_load_next(const ring_emitter *r, const ring_packed *p, ring_row
 
 void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
     mc_builder *b = r->at.b;
+    if (r->plan->sparse) {
+        ring_ahead_ask_first(r, p, block);
+        return;
+    }
     if (!ring_is_queued(r->plan)) {
         emit_load(r, p, &p->at_hand, block.stride, block);
         emit_load_next(r, p, block);
-        return;
-    }
-    if (r->plan->joined) {
-        ring_spread_row(r, p, block);
         return;
     }
     note(b, "copy the first %d strides to the warp's queue", r->plan->depth);
@@ -180,26 +177,8 @@ void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_r
     }
 }
 
-/* Takes stride AT's values out of the queue to TO, if BLOCK has it. A guard that always holds keeps what is
-   loaded where it is wanted: without it ptxas 13 loads to registers beside, and moves these for each mma. */
-static void emit_take_values(const ring_emitter *r, const ring_packed *p, const ring_stride *to, mc_reg at,
-                             ring_row_block block) {
-    mc_builder *b = r->at.b;
-    EMIT(b, setp_lt, p->some, at, block.last);
-    lanes_set(&r->at.plan->math, b, p->has_values, at, block.last, p->some_values);
-    emit_values(r, p, to, &p->some_values);
-    ring_queue_pass(r, &p->queue, p->values_at, 1, p->values);
-}
-
 void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
     if (!ring_is_queued(r->plan)) return;
-    if (r->plan->joined) {
-        ring_spread_take_first(r, p, block.stride);
-        EMIT(r->at.b, and_b32, p->values_at, block.stride, I(1));
-        EMIT(r->at.b, mad_s32, p->values_at, p->values_at, I(r->at.plan->stride_values), p->values);
-        emit_take_values(r, p, &p->at_hand, block.stride, block);
-        return;
-    }
     ring_queue_await(r, r->plan->depth - 1);
     emit_load(r, p, &p->at_hand, block.stride, block);
     emit_load_next(r, p, block);
@@ -218,19 +197,4 @@ void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row
         note(b, "load the stride behind it, and copy one %d behind it", r->plan->depth);
     else note(b, "prefetch the stride behind it");
     emit_load_next(r, p, block);
-}
-
-/* -- joined ------------------------------------------------------------------------------------------- */
-
-void ring_emit_take_slots(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
-    EMIT(r->at.b, add_s32, p->fetch, block.stride, I(1));
-    ring_spread_take(r, p, p->fetch, block.last);
-}
-
-void ring_emit_take_values(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
-    emit_take_values(r, p, &p->next, block.stride, block);
-}
-
-void ring_emit_next_values(const ring_emitter *r, const ring_packed *p) {
-    for (int i = 0; i < value_regs(r); i++) EMIT(r->at.b, mov_b32, p->at_hand.value[i], p->next.value[i]);
 }

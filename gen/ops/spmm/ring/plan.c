@@ -25,16 +25,19 @@ static void place_queues(ring_plan *plan) {
 /* Rows of 16 bytes are for integers whose B has 8 bits, and for cp.async. */
 static void plan_rows(ring_plan *plan, mc_complaints *complaints) {
     spmm_arithmetic *math = &plan->base.math;
-    math->joins_halves |= plan->joined;
+    math->sparse = plan->sparse;
     if (ring_is_narrow(plan) && !plan->tensor && !math->kind->real && math->b_bits == 8)
         math->joins_halves = math->narrow_rows = true;
     else spmm_check_tile(&plan->base, complaints);
 }
 
-/* mma of a stride. Where an integer one takes both halves there are half as many. */
+/* mma of a stride. Where an integer one takes both halves there are half as many; a sparse one takes 4 / 3 of
+   the time. */
 static int stride_mma(const ring_plan *plan) {
     const spmm_arithmetic *math = &plan->base.math;
-    return spmm_pair_mma_count(math, plan->base.tile_n) / (math->joins_halves && !math->kind->real ? 2 : 1);
+    const int count = spmm_pair_mma_count(math, plan->base.tile_n);
+    if (plan->sparse) return 2 * count / 3;
+    return count / (math->joins_halves && !math->kind->real ? 2 : 1);
 }
 
 void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
@@ -49,7 +52,7 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     plan->parts = (int)point[F_PARTS];
     plan->depth = (int)point[F_DEPTH];
     plan->prefetch = point[F_PREFETCH_L2] != 0;
-    plan->joined = point[F_JOINED] != 0;
+    plan->sparse = point[F_SPARSE_MMA] != 0;
     plan->tensor = base->staging == SPMM_TMA;
     plan_rows(plan, complaints);
     plan->copy = plan->tensor ? 0 : widest_copy(plan);

@@ -7,6 +7,7 @@
 #include "ops/spmm/problem.h"
 #include "parts/columns.h"
 #include "parts/pipeline.h"
+#include "parts/windowed.h"
 
 enum {
     RING_LOAD_BYTES = 32,
@@ -28,7 +29,7 @@ typedef struct ring_plan {
     /* Thread blocks keep B's column tile and take row blocks in turn where the ring has all of it; whether it
        has it in any case. k is at most window * stages then, and no window passes */
     bool resident, keeps_all;
-    bool joined;   /* integers: an mma takes both halves of a stride (integer/pairs.c) */
+    bool sparse;   /* mma.sp pick bytes out of pairs (sparse.c) */
     int depth;     /* strides of A that a warp's queue holds; 2: there is none (queue.c) */
     bool prefetch; /* a lane asks L2 for its warp's strides ahead */
     int queues;    /* where the queues begin in shared memory */
@@ -45,6 +46,11 @@ static inline bool ring_is_narrow(const ring_plan *plan) { return ring_row_bytes
 static inline int ring_loads(const ring_plan *plan) {
     return ring_is_narrow(plan) ? 1 : ring_row_bytes(plan) / RING_LOAD_BYTES;
 }
+
+/* Sparse mma: pieces of a row, of WINDOWED_UNIT bytes, of which an ldmatrix brings one of all 32 slots; and
+   how many are on their way while one is multiplied. */
+static inline int ring_pieces(const ring_plan *plan) { return ring_row_bytes(plan) / WINDOWED_UNIT; }
+static inline int ring_pieces_ahead(const ring_plan *plan) { return ring_pieces(plan) > 2 ? 2 : 1; }
 
 /* Rows of B that the ring holds. */
 static inline int ring_capacity(const ring_plan *plan) { return plan->window * plan->stages; }
@@ -94,7 +100,7 @@ static inline bool ring_goes_along(const ring_plan *plan) {
 static inline int ring_zero_offset(const ring_plan *plan) { return plan->stages * ring_window_bytes(plan); }
 static inline int ring_zero_bytes(const ring_plan *plan) {
     const spmm_arithmetic *math = &plan->base.math;
-    return math->kind->real || (plan->joined && plan->tensor) ? 128 : 0;
+    return math->kind->real || plan->sparse ? 128 : 0;
 }
 
 /* Where the sums lie that warps share: behind the ring and its barriers. */

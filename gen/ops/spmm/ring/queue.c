@@ -19,9 +19,6 @@
  * all lanes have read stride s, whose entry stride s + depth takes. Behind a row block's last stride it says
  * that the entries are free for the next row block.
  *
- * With `joined` entries have values alone. Two strides of which the first has an even number, counted over
- * the whole array, are a group, and entries are taken one after another, round and round (spread.c).
- *
  * A queue of registers, in a loop of as many strides, was tried. A warp has six scoreboards to wait for loads
  * by, and ptxas 13 puts all loads of a loop's next turn on one of them. A wait for the first of these loads
  * was a wait for the last one, once a turn. */
@@ -39,9 +36,7 @@ enum {
 static int whole_rows(const ring_plan *plan) { return plan->base.stride_values / ROW_BYTES; }
 static int last_pieces(const ring_plan *plan) { return plan->base.stride_values % ROW_BYTES / RING_PIECE; }
 
-int ring_entry_bytes(const ring_plan *plan) {
-    return plan->base.stride_values + (plan->joined ? 0 : PLACE_BYTES + RING_PIECE);
-}
+int ring_entry_bytes(const ring_plan *plan) { return plan->base.stride_values + PLACE_BYTES + RING_PIECE; }
 
 static int warp_bytes(const ring_plan *plan) { return plan->depth * ring_entry_bytes(plan); }
 
@@ -53,11 +48,6 @@ static void emit_pieces(const ring_emitter *r, ring_queue *q, const ring_arrays 
     mc_reg lane = r->at.place.lane;
     int rows = whole_rows(r->plan), last = last_pieces(r->plan);
     q->values_from = mad_wide(b, "queue_values", lane, I(RING_PIECE), arrays->values);
-    if (r->plan->joined) {
-        q->lane_byte = mul_s32(b, "queue_byte", lane, I(RING_PIECE)), q->bytes = b32(b, "queue_bytes");
-        q->wraps = pred(b, "queue_wraps");
-        return;
-    }
     q->from = b64(b, "queue_from"), q->step = carried(b, "queue_step", I(r->at.plan->stride_values));
     note(b, "lane: 16 bytes of values, or of places from lane %d on", last);
     EMIT(b, mad_wide, q->from, add_s32(b, "queue_piece", lane, I(rows * MC_WARP)), I(RING_PIECE),
@@ -78,10 +68,8 @@ void ring_queue_begin(const ring_emitter *r, ring_queue *q, ring_arrays *arrays)
     mc_reg base = r->ring, warp = r->at.place.warp; /* none of one */
     if (warp.id) base = mad_s32(b, "queue_of_warp", warp, I(warp_bytes(r->plan)), base);
     q->values = add_s32(b, "queue", base, I(r->plan->queues));
-    if (!r->plan->joined) {
-        q->places = add_s32(b, "queue_places_at", q->values, I(values));
-        q->control = add_s32(b, "queue_control_at", q->values, I(values + PLACE_BYTES));
-    }
+    q->places = add_s32(b, "queue_places_at", q->values, I(values));
+    q->control = add_s32(b, "queue_control_at", q->values, I(values + PLACE_BYTES));
     q->to = mad_s32(b, "queue_to", r->at.place.lane, I(RING_PIECE), q->values);
     emit_pieces(r, q, arrays);
     q->there = pred(b, "asked"), q->entry = b32(b, "entry");
@@ -111,31 +99,6 @@ void ring_queue_ask(const ring_emitter *r, const ring_packed *p, mc_reg at, mc_r
     EMIT(b, mad_wide, q->from_at, at, I(WORD), p->arrays.control);
     emit_copy(r, q, WORD, values + PLACE_BYTES, 0);
     EMIT_BARE(b, cp_async_commit);
-}
-
-void ring_queue_ask_two(const ring_emitter *r, const ring_queue *q, mc_reg at, mc_reg last) {
-    mc_builder *b = r->at.b;
-    const int values = r->at.plan->stride_values;
-    note(b, "copy the values of two strides");
-    EMIT(b, mad_wide, q->from_at, at, I(values), q->values_from);
-    EMIT(b, sub_s32, q->bytes, last, at);
-    EMIT(b, min_s32, q->bytes, q->bytes, I(2));
-    EMIT(b, mul_s32, q->bytes, q->bytes, I(values));
-    for (int row = 0; row < 2 * values; row += ROW_BYTES) {
-        if (row > 0) EMIT(b, add_s32, q->bytes, q->bytes, I(-ROW_BYTES));
-        EMIT(b, setp_lt, q->there, q->lane_byte, q->bytes);
-        emit_copy(r, q, RING_PIECE, row, row);
-    }
-    EMIT_BARE(b, cp_async_commit);
-    ring_queue_pass(r, q, q->to_at, 2, q->to);
-}
-
-void ring_queue_pass(const ring_emitter *r, const ring_queue *q, mc_reg at, int strides, mc_reg start) {
-    mc_builder *b = r->at.b;
-    EMIT(b, add_s32, at, at, I(strides * r->at.plan->stride_values));
-    EMIT(b, add_s32, q->entry, start, I(warp_bytes(r->plan)));
-    EMIT(b, setp_ge, q->wraps, at, q->entry);
-    EMIT_IF(b, q->wraps, mov_b32, at, start);
 }
 
 void ring_queue_await(const ring_emitter *r, int count) {

@@ -8,9 +8,9 @@
  *   contiguous.c  or 16 bytes of B at once, where its rows have few bytes and no gaps
  *   packed.c    strides of the packed arrays, in registers
  *   queue.c     how they are asked for ahead: by queues in shared memory, and out of L2
- *   spread.c    places and control of several strides at once, spread over lanes
+ *   ahead.c     how they are asked for ahead in registers, with sparse mma
  *   strides.c   the loop over a row block's strides
- *   joined.c    the same where an mma takes both halves of a stride
+ *   sparse.c    the same with sparse mma
  *   words.c     how it reads elements of 32 bits
  *   sum.c       sums of warps that share a row block
  *   parts.c     sums of thread blocks that share row blocks
@@ -28,9 +28,11 @@
 
 enum {
     RING_MAX_LOADS = SPMM_MAX_LOADS,
-    RING_HALVES = 2,                /* halves of a stride: 16 slots each */
-    RING_MAX_LATE = 8,              /* registers of a lane's values in a half: up to 4 for each mma */
-    RING_MAX_PLACES = 4,            /* of its places in a stride */
+    RING_SETS = 2,       /* strides of A that are asked for ahead in registers */
+    RING_OPERANDS = 4,   /* pieces of B, of 16 bytes and 32 slots, that sparse mma have registers for */
+    RING_HALVES = 2,     /* halves of a stride: 16 slots each */
+    RING_MAX_LATE = 8,   /* registers of a lane's values in a half: up to 4 for each mma */
+    RING_MAX_PLACES = 4, /* of its places in a stride */
     RING_PREFETCH_BYTES = 64 << 10, /* of a row block's values, for which L2 is asked at once */
     RING_MAX_ROWS = 8,              /* that a thread copies at once by elements */
 };
@@ -87,7 +89,7 @@ typedef struct ring_tma {
     /* resident: WINDOWED_WANTS_MASK while windows still come, then 0, since all of B is there */
     mc_reg heed;
     mc_reg count, again; /* scratch: windows to wait for or to leave; whether there are more */
-    /* joined: what of it is known before: whether anything is wanted, whether a window is left, and one
+    /* sparse: what of it is known before: whether anything is wanted, whether a window is left, and one
        waited for, if there are not `many` of them, which is found then */
     mc_reg any, leaves, waits, many;
     mc_reg there; /* and whether the next window to wait for is there already */
@@ -164,8 +166,8 @@ typedef struct ring_staging {
 /* all_at_once: as async, where the ring keeps all of B, so that no window passes. */
 extern const ring_staging ring_by_tma, ring_by_async, ring_all_at_once;
 
-/* tma.c, for `joined`: declares predicates; finds what CONTROL, that of the next stride, wants; and does it,
-   which no first stride of a row block asks for. */
+/* tma.c, for sparse mma: declares predicates; finds what CONTROL, that of the next stride, wants; and does
+   it, which no first stride of a row block asks for. */
 void ring_tma_wants_begin(ring_feed *f);
 void ring_tma_find_wants(const ring_feed *f, mc_reg control);
 void ring_tma_do_wants(const ring_feed *f);
@@ -206,27 +208,27 @@ typedef struct ring_queue {
        values or of places; from a stride's last piece to the next one's. In entry 0: where the first goes */
     mc_reg values_from, from, step, to;
     mc_reg copies, first; /* whether the lane has a last piece; copies the control, as lane 0 does */
-    mc_reg lane_byte, bytes, wraps;      /* joined: where in a row of pieces the lane's is; scratch */
     mc_reg there, from_at, to_at, entry; /* scratch */
 } ring_queue;
 
-/* What a load brings of so many STRIDES, each of BYTES: a word a lane (spread.c). */
+/* What a load brings of so many STRIDES, each of BYTES: a word a lane. */
 typedef struct ring_share {
     int strides, bytes;
     mc_reg from, stride; /* where the lane's word of the array's first strides is; which of them it is of */
     mc_reg now, next;    /* that of the strides at hand, and of the next ones */
 } ring_share;
 
-typedef struct ring_spread {
+/* Strides asked for ahead in registers (ahead.c): where they lie, and values of several. */
+typedef struct ring_ahead {
     ring_share places, control;
-    mc_reg word;                /* the word that the lane wants of a stride's places */
-    mc_reg first, at, is, from; /* scratch */
-} ring_spread;
+    mc_reg word;            /* the word that the lane wants of a stride's places */
+    mc_reg first, at, from; /* scratch */
+    mc_reg value[RING_SETS][RING_MAX_LATE];
+} ring_ahead;
 
 typedef struct ring_packed {
     ring_arrays arrays;
     ring_queue queue;
-    ring_spread spread;
     /* Addresses of what this lane reads of stride 0; where there is a queue, of its entry 0 */
     mc_reg places, values, control;
     mc_reg places_at, values_at, control_at; /* scratch: of the stride that is loaded */
@@ -235,6 +237,7 @@ typedef struct ring_packed {
     mc_reg fetch, some;
     spmm_value_lanes some_values;
     ring_stride at_hand, next; /* the stride at hand, and the next, which is on its way */
+    ring_ahead ahead;          /* sparse: instead of `next` */
 } ring_packed;
 
 /* Sets where strides lie, and makes both strides empty, since a load may leave them as they are. */
@@ -246,12 +249,6 @@ void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_r
 void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 /* Makes the next stride the one at hand, and begins to load the one behind it. */
 void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row_block block);
-/* `joined`: takes where the rows of the stride behind BLOCK's `stride` lie; takes that one's values, once
-   those at hand are multiplied. */
-void ring_emit_take_slots(const ring_emitter *r, const ring_packed *p, ring_row_block block);
-void ring_emit_next_values(const ring_emitter *r, const ring_packed *p);
-void ring_emit_take_values(const ring_emitter *r, const ring_packed *p, ring_row_block block);
-
 /* -- queue.c ------------------------------------------------------------------------------------------ */
 
 /* Loads the addresses ARRAYS. Sets where this warp's queue lies, and which pieces this lane copies. */
@@ -259,10 +256,6 @@ void ring_queue_begin(const ring_emitter *r, ring_queue *q, ring_arrays *arrays)
 /* Copies stride AT to its entry, if it is before LAST. The copies are a group of their own; without a stride
    it is an empty one. */
 void ring_queue_ask(const ring_emitter *r, const ring_packed *p, mc_reg at, mc_reg last);
-/* `joined`: the same of the values of stride AT, an even number, and of the next one, in one group. */
-void ring_queue_ask_two(const ring_emitter *r, const ring_queue *q, mc_reg at, mc_reg last);
-/* `joined`: lets AT, which began at START, pass so many STRIDES of the queue, round and round. */
-void ring_queue_pass(const ring_emitter *r, const ring_queue *q, mc_reg at, int strides, mc_reg start);
 /* Waits until no more than the latest COUNT groups are on their way. Then all lanes may read what the others
    brought, and what lanes have read before may be written over. */
 void ring_queue_await(const ring_emitter *r, int count);
@@ -270,16 +263,16 @@ void ring_queue_await(const ring_emitter *r, int count);
    strides' places and control. */
 void ring_emit_prefetch(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 
-/* -- spread.c ------------------------------------------------------------------------------------------ */
+/* -- ahead.c ------------------------------------------------------------------------------------------- */
 
-/* WORD: the word that a lane wants of a stride's places. */
-ring_spread ring_spread_begin(const ring_emitter *r, const ring_arrays *arrays, mc_reg word);
-/* Asks for the first strides of BLOCK, with their values. */
-void ring_spread_row(const ring_emitter *r, const ring_packed *p, ring_row_block block);
-/* Brings places and control of stride AT to `at_hand`: of a row block's first stride, then of one after
-   another, up to LAST. The values of the stride before, and of the first one, are then in the queue. */
-void ring_spread_take_first(const ring_emitter *r, const ring_packed *p, mc_reg at);
-void ring_spread_take(const ring_emitter *r, const ring_packed *p, mc_reg at, mc_reg last);
+/* The functions above, with sparse mma. */
+ring_packed ring_ahead_begin(const ring_emitter *r);
+void ring_ahead_ask_first(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+/* Brings to `at_hand` where the rows of BLOCK's first stride lie, and its control. */
+void ring_ahead_take_slots(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+/* Brings there the values of BLOCK's `stride`, and place and control of the one behind it. What is at hand
+   must have been used. */
+void ring_ahead_take(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 
 /* -- strides.c ---------------------------------------------------------------------------------------- */
 
@@ -294,7 +287,7 @@ typedef struct ring_strides {
     spmm_pairs pairs;
     /* 1 in both halves of the word for lanes that read the 16 bytes beside, else 0; of words g in both */
     mc_reg lane_unit;
-    mc_reg lane_half, none; /* narrow rows: which half of its word is a lane's place; 0 */
+    mc_reg lane_half, none; /* narrow rows, sparse mma: which half of its word is a lane's place; 0 */
     /* what is read of either half, and for ldmatrix the address of its first row; scratch for addresses */
     mc_reg matrix[RING_HALVES][RING_MAX_LOADS][4], at[RING_HALVES], matrix_at;
 } ring_strides;
@@ -305,10 +298,8 @@ void ring_emit_strides_start(ring_strides *s);
 void ring_emit_strides(ring_strides *s);
 /* Sets `at`: the addresses of the rows that this lane names to ldmatrix, in either half. */
 void ring_emit_row_addresses(const ring_strides *s);
-/* Reads 32 bytes of these rows in HALF, the LOAD-th ones, where GUARD holds (none: always). */
-void ring_emit_gather_load(const ring_strides *s, int half, int load, mc_reg guard);
-/* joined.c. The loop, and the stride before it. */
-void ring_emit_joined(ring_strides *s);
+/* sparse.c. The loop, and what comes before it. */
+void ring_emit_sparse(ring_strides *s);
 
 /* -- words.c ------------------------------------------------------------------------------------------ */
 

@@ -114,7 +114,7 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
         length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_p%d", plan->parts);
     if (ring_is_queued(plan))
         length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_d%d", plan->depth);
-    if (plan->joined) snprintf(name + length, MC_MAX_ENTRY - length, "_joined");
+    if (plan->sparse) snprintf(name + length, MC_MAX_ENTRY - length, "_sparse");
 }
 
 #define RING(by)                                                                                             \

@@ -15,7 +15,7 @@ static mc_reg emit_lane_unit(const ring_emitter *r) {
     return unit;
 }
 
-/* Narrow rows: prmt's selector of the half of its word that is the lane's place. */
+/* Narrow rows, or sparse mma: prmt's selector of the half of its word that is the lane's place. */
 static mc_reg emit_lane_half(const ring_emitter *r) {
     enum { LOW = 0x4410, HIGH = 0x4432 };
     mc_builder *b = r->at.b;
@@ -24,12 +24,19 @@ static mc_reg emit_lane_half(const ring_emitter *r) {
     return selp_b32(b, "lane_half", H(HIGH), H(LOW), is_high);
 }
 
+/* Whether an ldmatrix brings 16 bytes of the rows of all 32 slots, of which lane l names that of slot l. */
+static bool by_slots(const ring_plan *plan) { return ring_is_narrow(plan) || plan->sparse; }
+
 void ring_emit_strides_start(ring_strides *s) {
     mc_builder *b = s->r->at.b;
     int loads = ring_loads(s->r->plan);
-    if (ring_is_narrow(s->r->plan)) {
-        b32_array(b, "rows", 4, s->matrix[0][0]);
+    if (by_slots(s->r->plan)) {
+        const int operands = s->r->plan->sparse ? RING_OPERANDS : 1;
+        mc_reg rows[4 * RING_OPERANDS];
+        b32_array(b, "rows", 4 * operands, rows);
+        for (int i = 0; i < 4 * operands; i++) s->matrix[0][i / 4][i % 4] = rows[i];
         s->at[0] = b32(b, "at");
+        if (s->r->plan->sparse) s->matrix_at = b32(b, "matrix_at");
         s->lane_half = emit_lane_half(s->r), s->none = mov_b32(b, "no_place", I(0));
         s->pairs = pairs_begin(s->sums, loads);
         return;
@@ -52,7 +59,7 @@ void ring_emit_strides_start(ring_strides *s) {
 void ring_emit_row_addresses(const ring_strides *s) {
     mc_builder *b = s->r->at.b;
     mc_reg place = s->packed->at_hand.place[0];
-    if (ring_is_narrow(s->r->plan)) {
+    if (by_slots(s->r->plan)) {
         EMIT(b, prmt_by, s->at[0], place, s->none, s->lane_half);
         EMIT(b, mad_s32, s->at[0], s->at[0], I(WINDOWED_UNIT), s->r->ring);
         return;
@@ -63,7 +70,7 @@ void ring_emit_row_addresses(const ring_strides *s) {
     for (int h = 0; h < RING_HALVES; h++) EMIT(b, mad_s32, s->at[h], s->at[h], I(WINDOWED_UNIT), s->r->ring);
 }
 
-void ring_emit_gather_load(const ring_strides *s, int half, int load, mc_reg guard) {
+static void emit_gather_load(const ring_strides *s, int half, int load, mc_reg guard) {
     mc_builder *b = s->r->at.b;
     mc_reg at = load ? s->matrix_at : s->at[half];
     if (load) EMIT(b, xor_b32, at, s->at[half], I(load * RING_LOAD_BYTES));
@@ -84,7 +91,7 @@ static void emit_gather(const ring_strides *s, int half, mc_reg guard) {
         ring_words_gather(s, half);
         return;
     }
-    for (int q = 0; q < ring_loads(s->r->plan); q++) ring_emit_gather_load(s, half, q, guard);
+    for (int q = 0; q < ring_loads(s->r->plan); q++) emit_gather_load(s, half, q, guard);
 }
 
 /* Begins a stride: once its windows are there, its first half is gathered. */
@@ -187,8 +194,8 @@ void ring_emit_strides(ring_strides *s) {
     heading(b, "The first stride");
     b->prefix = "first_";
     ring_emit_take_first(s->r, s->packed, s->block);
-    if (s->r->plan->joined) {
-        ring_emit_joined(s);
+    if (s->r->plan->sparse) {
+        ring_emit_sparse(s);
     } else {
         emit_begin(s, true);
         b->prefix = NULL;
@@ -196,6 +203,5 @@ void ring_emit_strides(ring_strides *s) {
         emit_loop(s, done);
     }
     set_label(b, done);
-    if (s->r->plan->joined) ring_queue_await(s->r, 0);
     if (s->staging->rest) s->staging->rest(s->feed);
 }

@@ -56,10 +56,9 @@ static void emit_await_loads(const ring_feed *f) {
     EMIT(b, add_s32, f->tma.warp.leave_at, f->tma.warp.leave_at, bits);
 }
 
-/* All lanes have read what they wanted of the windows. With queues they have met since (queue.c),
-   but for `joined`, where they meet behind the next stride's reads. */
+/* All lanes have read what they wanted of the windows. With queues they have met since (queue.c). */
 static void emit_all_have_read(const ring_feed *f) {
-    if (!ring_is_queued(f->r->plan) || f->r->plan->joined) EMIT(f->tma.pipe.b, bar_warp_sync, H(0xffffffff));
+    if (!ring_is_queued(f->r->plan)) EMIT(f->tma.pipe.b, bar_warp_sync, H(0xffffffff));
 }
 
 static void emit_leave(const ring_feed *f, mc_reg none) {
@@ -106,7 +105,7 @@ static void before_stride(const ring_feed *f, mc_reg control, bool first) {
     set_label(b, ready);
 }
 
-/* -- Known before (joined.c) ---------------------------------------------------------------------------- */
+/* -- Known before (sparse.c) ---------------------------------------------------------------------------- */
 
 /* A predicate takes longer than another result until a branch may ask for it. So all are found a good while
    before the stride begins. Nearly all strides that want something leave one window, wait for one, or
