@@ -15,6 +15,7 @@ tile_n  = {128, 64}             -- columns of C a thread block
 warps   = {15, 13, 11, 8, 4}    -- warps that multiply, each a row block; one more copies
 window  = 256                   -- rows of B a copy; also 64, 128
 stages  = {6, 4}                -- windows in the ring; also 2, 3, 5, 7
+group   = {"all", "16"}         -- rows of tiles that go together, for an A larger than L2; also "8", "32"
 overlap = "on"                  -- may start while the kernel before it still runs
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...

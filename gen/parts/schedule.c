@@ -53,9 +53,8 @@ static mc_reg take_number(const tile_schedule *s, mc_label end) {
 }
 
 /* Inside of a group of R rows, tile i has row i mod R and column i / R. The last group may be lower. */
-void schedule_take(const tile_schedule *s, mc_label end) {
+static void place(const tile_schedule *s, mc_reg tile) {
     mc_builder *b = s->b;
-    mc_reg tile = take_number(s, end);
     note(b, "the tile's place: in groups of %d rows of tiles, by columns", s->group);
     EMIT(b, div_u32, s->group_first, tile, s->group_tiles);
     EMIT(b, rem_u32, s->unit_column, tile, s->group_tiles);
@@ -69,6 +68,10 @@ void schedule_take(const tile_schedule *s, mc_label end) {
     EMIT(b, mul_s32, s->row, s->unit_row, I(s->tile_rows));
     EMIT(b, mul_s32, s->column, s->unit_column, I(s->tile_columns));
 }
+
+void schedule_take(const tile_schedule *s, mc_label end) { place(s, take_number(s, end)); }
+
+void schedule_take_only(const tile_schedule *s) { place(s, s->tile); }
 
 void schedule_next(const tile_schedule *s) { EMIT(s->b, add_s32, s->tile, s->tile, s->step); }
 

@@ -57,6 +57,8 @@ typedef struct tile_schedule {
 void schedule_begin(tile_schedule *s, mc_operand m, mc_operand n);
 /* Goes to END where there is no tile left. */
 void schedule_take(const tile_schedule *s, mc_label end);
+/* The same where there are as many thread blocks as tiles. */
+void schedule_take_only(const tile_schedule *s);
 void schedule_next(const tile_schedule *s);
 /* A predicate: whether whoever has the next turn has a tile. */
 mc_reg schedule_is_more(const tile_schedule *s, const char *name);

@@ -447,6 +447,10 @@ expect 2 'sparse_mma: takes no digits = "offset"' sparse --set lhs=s12 --set dig
 expect 2 'sparse_mma: wants resident = "off"' sparse --set resident=on "$tiled"
 expect 2 'sparse_mma: wants staging = "tma", not "async"' sparse --set window=1024 --set stages=2 "$specs/spmm_l8r8_tiled_sm80.lua"
 expect 2 'sparse_mma: loads strides ahead itself: depth = 2, not 4' sparse --set depth=4 "$tiled"
+expect 0 '_sparse_g16(' sparse --set group=16 "$tiled"
+expect 2 'group: wants resident = "off" and parts = 1' sparse --set sparse_mma=off --set resident=on --set group=8 "$tiled"
+expect 2 'group: wants staging = "tma", not "async"' sparse --set sparse_mma=off --set vec=8 --set group=8 --set window=1024 --set stages=2 "$specs/spmm_l8r8_tiled_sm80.lua"
+expect 2 'group: 9 is not one of "all", "8", "16", "32"' sparse --set group=9 "$tiled"
 parted() { "$mcgen" --set resident=on --set warps=8 --set stages=4 --set depth=2 --set parts=2 --set vec=16 --set tile_n=64 "$@" "$specs/spmm_l8r8_split.lua"; }
 expect 0 '.reqntid 416' parted
 expect 2 'resident: warps that finish row blocks leave no registers for vec = 16 and 64 columns' parted --set lhs=s16 --set rhs=s16

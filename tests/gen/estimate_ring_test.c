@@ -168,10 +168,27 @@ static void check_sparse(void) {
 }
 
 /* Argument: the folder of specs. */
+/* Rows of tiles in groups, for an A that is larger than L2, and for no other one: as measured. */
+static void check_groups(void) {
+    static const mc_problem
+        small = {.m = 14336, .k = 4096, .vectors = 733777, .longest = 900, .spread = 25.6},
+        large = {.m = 28672, .k = 8192, .vectors = 2936013, .longest = 1747, .spread = 36.2};
+    static const char all[] = "warps=15 tile_n=128 stages=6 group=all",
+                      some[] = "warps=15 tile_n=128 stages=6 group=16";
+    mc_problem fits = of_columns(small, 4096, false), does_not = of_columns(large, 4096, false);
+    CHECK(of_kernel("spmm_l8r8_v16", all, fits) < of_kernel("spmm_l8r8_v16", some, fits),
+          "groups of 16, in L2");
+    double column = of_kernel("spmm_l8r8_v16", all, does_not),
+           group = of_kernel("spmm_l8r8_v16", some, does_not);
+    CHECK(column > 1.05 * group && column < 1.4 * group, "out of L2 %.1f us, in groups %.1f us", column,
+          group);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     specs = argv[1], gpu = mc_gpu_find("NVIDIA H200", 90);
     check_measured();
+    check_groups();
     check_kinds();
     check_ahead();
     check_single();

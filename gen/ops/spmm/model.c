@@ -85,13 +85,23 @@ static double packed_of(const spmm_situation *s) {
     return s->row_blocks * s->mean / s->plan->stride * s->plan->stride_a_bytes / MEGA;
 }
 
+/* The part of A that column after column of tiles reads again; and how many columns do so at once. */
+static double part_read(const spmm_situation *s) {
+    const spmm_plan *plan = s->plan;
+    return plan->group > 0 ? model_least(1, plan->group * (double)plan->row_blocks / s->row_blocks) : 1;
+}
+static double columns_at_once(const spmm_situation *s) {
+    return s->plan->group > 0 ? model_most(1, (double)s->gpu->multiprocessors / s->plan->group) : 1;
+}
+
 double spmm_missed_of(const spmm_situation *s) {
     const spmm_plan *plan = s->plan;
     double k = (double)s->problem->k, columns = model_least(plan->tile_n, (double)s->problem->n);
-    double rows = s->row_blocks * plan->vec;
+    double part = part_read(s), rows = part * s->row_blocks * plan->vec;
     double tile =
         columns * (k * plan->math.b_bits / 8 + rows * out_element_bytes(plan->output.element)) / MEGA;
-    return 1 / (1 + pow(s->cost.held / model_most(packed_of(s) + tile, 1e-9), 4));
+    double held = part * packed_of(s) + columns_at_once(s) * tile;
+    return 1 / (1 + pow(s->cost.held / model_most(held, 1e-9), 4));
 }
 
 double spmm_memory_of(const spmm_situation *s) {

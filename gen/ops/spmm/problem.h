@@ -26,6 +26,7 @@ typedef struct spmm_plan {
     int tile_n;            /* columns of C that a thread block computes */
     int warps, split;      /* warps that multiply; those that share a row block */
     int row_blocks;        /* of a thread block: warps / split */
+    int group;             /* ring: rows of tiles that go together, column by column; 0: all */
     int threads;           /* of a thread block */
     bool guard_rows;       /* the last thread block can have row blocks beyond m */
     int stride;            /* nonzero vectors that a warp takes at a time */

@@ -71,6 +71,14 @@ static void check_sparse(const ring_plan *plan, mc_complaints *complaints) {
                  most_sparse_warps(plan));
 }
 
+static void check_group(const ring_plan *plan, mc_complaints *complaints) {
+    if (plan->base.group == 0) return;
+    if (!plan->tensor)
+        complain(complaints, F_GROUP, "wants staging = \"tma\", not \"%s\"", plan->base.staging_name);
+    else if (plan->resident || plan->parts > 1)
+        complain(complaints, F_GROUP, "wants resident = \"off\" and parts = 1");
+}
+
 /* What a ring has that holds all of B in any case, and which rings that stay are such rings. */
 static void check_resident(const ring_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
@@ -179,6 +187,7 @@ void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *comp
     check_parts(plan, arch, complaints);
     check_b(plan, complaints);
     check_sparse(plan, complaints);
+    check_group(plan, complaints);
     check_resident(plan, complaints);
     check_queues(plan, complaints);
     if (plan->prefetch && !arch->tma)

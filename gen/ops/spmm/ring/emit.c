@@ -7,6 +7,7 @@
  *
  * With staging "async" every warp computes, and all copy and pass windows together (async.c). */
 #include "ops/spmm/ring/ring.h"
+#include "parts/schedule.h"
 #include "parts/fragment.h"
 
 /* Registers that ptxas 13 takes beyond those alive where all of B is there. Where one of several warps gets
@@ -28,13 +29,33 @@ static void emit_window_count(ring_emitter *r) {
     EMIT(b, shr_u32, r->windows, r->windows, I(log2_of(window)));
 }
 
+static void load_m(ring_emitter *r) {
+    const spmm_plan *plan = r->at.plan;
+    r->at.m = load_shape(r->at.b, "m", plan->guard_rows && plan->m == MC_OPEN);
+}
+static void load_n(ring_emitter *r) { r->at.n = load_shape(r->at.b, "n", r->at.plan->n == MC_OPEN); }
+
+/* The tile of the thread block's number, where rows of tiles go in groups. */
+static void emit_tile(ring_emitter *r) {
+    const spmm_plan *plan = r->at.plan;
+    load_m(r), load_n(r);
+    tile_schedule s = {.b = r->at.b,
+                       .tile_rows = plan->vec * plan->row_blocks,
+                       .tile_columns = plan->tile_n,
+                       .group = r->at.plan->group};
+    schedule_begin(&s, dim_operand(plan->m, r->at.m), dim_operand(plan->n, r->at.n));
+    schedule_take_only(&s);
+    r->block = s.unit_row, r->blocks = s.units, r->at.tile_col = s.column;
+}
+
 static void emit_place(ring_emitter *r) {
     mc_builder *b = r->at.b;
     shared_dynamic(b, "ring", 1024);
     b->fills_shared = true;
     emit_launch_next(b, r->at.plan->overlap);
     spmm_emit_lane(&r->at);
-    spmm_emit_tile_column(&r->at);
+    if (r->at.plan->group > 0) emit_tile(r);
+    else spmm_emit_tile_column(&r->at);
     heading(b, "The ring, and how many windows go through it");
     r->ring = mov_shared(b, "ring_at", NAME("ring"));
     emit_window_count(r);
@@ -44,8 +65,7 @@ static void emit_place(ring_emitter *r) {
 static void emit_shapes(ring_emitter *r) {
     mc_builder *b = r->at.b;
     const spmm_plan *plan = r->at.plan;
-    r->at.m = load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
-    r->at.n = load_shape(b, "n", plan->n == MC_OPEN);
+    if (r->at.plan->group == 0) load_m(r), load_n(r);
     r->at.ldc = load_shape(b, "ldc", plan->ldc == MC_OPEN);
     r->at.ldb = load_shape(b, "ldb", !r->plan->tensor && plan->ldb == MC_OPEN);
 }

@@ -40,6 +40,9 @@ static int stride_mma(const ring_plan *plan) {
     return count / (math->joins_halves && !math->kind->real ? 2 : 1);
 }
 
+/* The words of `group`, as numbers. */
+static const int groups[] = {0, 8, 16, 32};
+
 void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     ring_plan *plan = out;
     spmm_plan *base = &plan->base;
@@ -53,6 +56,7 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     plan->depth = (int)point[F_DEPTH];
     plan->prefetch = point[F_PREFETCH_L2] != 0;
     plan->sparse = point[F_SPARSE_MMA] != 0;
+    base->group = groups[point[F_GROUP]];
     plan->tensor = base->staging == SPMM_TMA;
     plan_rows(plan, complaints);
     plan->copy = plan->tensor ? 0 : widest_copy(plan);
@@ -62,7 +66,8 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     spmm_plan_values(base, WINDOWED_ROW_VALUES * base->math.value_bytes * spmm_value_rows(&base->math));
     base->stride_a_bytes = base->stride_values + 4 * WINDOWED_STRIDE_WORDS + 4;
     /* row_ptr's parts are as far apart as A has row blocks: m is wanted anyway */
-    base->guard_rows |= plan->resident || base->split > 1 || plan->together > 1 || plan->parts > 1;
+    base->guard_rows |=
+        plan->resident || plan->base.group > 0 || base->split > 1 || plan->together > 1 || plan->parts > 1;
     base->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan) + ring_tile_bytes(plan) +
                          ring_parts_bytes(plan);
     place_queues(plan);

@@ -40,9 +40,10 @@ enum {
 /* What all stages of the kernel know. */
 typedef struct ring_emitter {
     const ring_plan *plan;
-    spmm_emitter at;   /* the thread's place, the shapes and the arrays */
-    mc_reg ring;       /* the ring's shared address */
-    mc_reg k, windows; /* rows of B, none where the spec fixes them; windows of B, or of this part of it */
+    spmm_emitter at;      /* the thread's place, the shapes and the arrays */
+    mc_reg ring;          /* the ring's shared address */
+    mc_reg k, windows;    /* rows of B, none where the spec fixes them; windows of B, or of this part of it */
+    mc_reg block, blocks; /* the thread block's number, of how many that its column of tiles has */
     /* parts: the thread block's number in the cluster, and the first row of its part of B */
     mc_reg rank, first_row;
     /* parts, resident: whether the warp finishes row blocks. The parity that it awaits: of sums, from 0 on,

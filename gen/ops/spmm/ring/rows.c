@@ -36,12 +36,12 @@ static void emit_deal(const ring_emitter *r, const ring_rows *rows) {
 static void emit_first_place(const ring_emitter *r, ring_rows *rows) {
     mc_builder *b = r->at.b;
     const spmm_plan *plan = r->at.plan;
-    rows->block = load_special(b, "block", "ctaid.x");
+    rows->block = r->block.id ? r->block : load_special(b, "block", "ctaid.x");
     if (plan->row_blocks == 1 && !r->plan->resident) {
         rows->first = rows->place = rows->block;
         return;
     }
-    rows->blocks = load_special(b, "blocks", "nctaid.x");
+    rows->blocks = r->blocks.id ? r->blocks : load_special(b, "blocks", "nctaid.x");
     rows->first = rows->place = b32(b, "row_place"), rows->turn = b32(b, "item");
     if (plan->row_blocks == 1) EMIT(b, mov_b32, rows->turn, I(0));
     else EMIT(b, shr_u32, rows->turn, r->at.place.warp, I(log2_of(plan->split * r->plan->together)));

@@ -76,6 +76,14 @@ static void align_pieces(const ring_plan *plan, mc_contract *c) {
     for (size_t i = CONTROL; i < c->param_count; i++) c->params[i].align = RING_PIECE;
 }
 
+/* Rows and columns of tiles are one axis of the grid. */
+static void add_tiles(const ring_plan *plan, mc_contract *c) {
+    const spmm_plan *base = &plan->base;
+    c->columns = c->grid[1];
+    c->grid[1] = (mc_grid_axis){NULL, 1};
+    spmm_add_tile_limits(base->vec * base->row_blocks, base->tile_n, c);
+}
+
 static void make_contract(const void *data, mc_contract *c) {
     const ring_plan *plan = data;
     c->format = "windowed-bcrs";
@@ -86,6 +94,7 @@ static void make_contract(const void *data, mc_contract *c) {
     else add_b(plan, c);
     spmm_contract(&plan->base, true, !plan->tensor, c);
     c->turn_k = plan->resident ? ring_capacity(plan) * plan->parts : 0;
+    if (plan->base.group > 0) add_tiles(plan, c);
     if (plan->parts > 1) {
         c->grid[2] = (mc_grid_axis){NULL, plan->parts};
         c->cluster[0] = c->cluster[1] = 1, c->cluster[2] = (unsigned)plan->parts;
@@ -114,7 +123,8 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
         length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_p%d", plan->parts);
     if (ring_is_queued(plan))
         length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_d%d", plan->depth);
-    if (plan->sparse) snprintf(name + length, MC_MAX_ENTRY - length, "_sparse");
+    if (plan->sparse) length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_sparse");
+    if (plan->base.group > 0) snprintf(name + length, MC_MAX_ENTRY - length, "_g%d", plan->base.group);
 }
 
 #define RING(by)                                                                                             \
