@@ -64,8 +64,8 @@ enum {
     /* A lane of ldmatrix.x4 names a row of one of four matrices (PTX ISA, "ldmatrix"). Bits 0-2 of the lane
        say which row, bit 3 says that it is the 16 columns beside, bit 4 that it is the second group of slots.
        The lane's word of `places` is row + 8 * bit 4. Slots 16 further on are in the word's high half.
-       Rows of 16 bytes have no columns beside. The four matrices are the groups of a stride then, and lane l
-       names the row of slot l, which is a half of word l mod 16. */
+       For rows of 16 bytes, and for sparse mma, there are no columns beside. The four matrices are the groups
+       of a stride then, and lane l names the row of slot l, which is a half of word l mod 16. */
     WINDOWED_ROW_MASK = WINDOWED_GROUP - 1,
     WINDOWED_BESIDE_SHIFT = 3,
     WINDOWED_SECOND_SHIFT = 4,

@@ -86,8 +86,8 @@ typedef struct spmm_gathered {
 
 /* Of integers operands of A's values, with zeros between; and of B's, where these have 4 bits; or sparse, the
    metadata that pick the bytes at even places and at odd ones. Where pairs of bytes are taken apart, the
-   columns of a load in the first half of a stride, of floats of each load, and of one load in the second
-   half. Floats of 16 bits are operands as they are; what is made such is `real`. */
+   columns of each load in the first half of a stride, and of one load in the second half; of narrow rows
+   those of the whole stride. Floats of 16 bits are operands as they are; what is made such is `real`. */
 typedef struct spmm_pairs {
     spmm_sums *sums;
     int loads;

@@ -32,6 +32,15 @@ static const char *strided_doc(const spmm_arithmetic *math) {
     return values[math->integer.mode][math->integer.int4];
 }
 
+#define FOURS                                                                                                \
+    "lane 4 g + t has slots 4 t to 4 t + 3 of rows g and g + 8, then those 16 further on; 0 where padded"
+
+static const char *fours_doc(const spmm_arithmetic *math) {
+    return math->integer.mode == DIGITS_BALANCED
+               ? "[digits][8][4][16], all digits signed, the low one first: " FOURS
+               : "[digits][8][4][16], the low digit first: " FOURS;
+}
+
 static const char *windowed_doc(const spmm_arithmetic *math) {
     static const char *const values[] = {
         [DIGITS_TOP_SIGNED] = "[digits][vec][4][8], the low digit first: slots as the mma's lanes want them",
@@ -45,6 +54,7 @@ static const char *windowed_doc(const spmm_arithmetic *math) {
 
 const char *integer_values_doc(const spmm_arithmetic *math, bool windowed) {
     if (math->whole) return "[vec][32] for each 32 slots, whole elements; 0 where padded";
+    if (math->sparse) return fours_doc(math);
     return windowed ? windowed_doc(math) : strided_doc(math);
 }
 
@@ -52,6 +62,7 @@ const char *integer_mma_doc(const spmm_arithmetic *math) {
     if (math->order == SPMM_PAPER && !spmm_is_tall(math))
         return math->integer.int4 ? "m8n8k32 instructions, a stride and warp"
                                   : "m8n8k16 instructions, a stride and warp";
+    if (math->sparse) return "m16n8k64 instructions of a sparse A, a stride and warp";
     return math->depth == 64 ? "m16n8k64 instructions, a stride and warp"
                              : "m16n8k32 instructions, a stride and warp";
 }

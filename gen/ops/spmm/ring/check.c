@@ -43,14 +43,9 @@ static void check_b(const ring_plan *plan, mc_complaints *complaints) {
 /* Sums of a thread. */
 static int sums_of(const ring_plan *plan) { return ring_acc_count(plan) * plan->base.math.sums; }
 
-/* Sparse mma: warps of a thread block for which ptxas 13 finds registers, and the most sums of a thread. */
-static int most_sparse_warps(const ring_plan *plan) {
-    enum { ALL_WARPS = 15, DIGIT_WARPS = 11, DIGITS = 4 };
-    return plan->base.math.mma < DIGITS ? ALL_WARPS : DIGIT_WARPS;
-}
-enum { SPARSE_SUMS = 64 };
-
+/* Registers are what ptxas 13 finds, beyond what vectors of 16 rows leave in any case (integer/check.c). */
 static void check_sparse(const ring_plan *plan, mc_complaints *complaints) {
+    enum { FEW_SUMS = 32, MOST_WARPS = 15 };
     const spmm_plan *base = &plan->base;
     const spmm_arithmetic *math = &base->math;
     if (!plan->sparse) return;
@@ -62,13 +57,9 @@ static void check_sparse(const ring_plan *plan, mc_complaints *complaints) {
     else if (plan->resident) complain(complaints, F_SPARSE_MMA, "wants resident = \"off\"");
     else if (ring_is_queued(plan))
         complain(complaints, F_SPARSE_MMA, "loads strides ahead itself: depth = 2, not %d", plan->depth);
-    else if (math->integer.ones) complain(complaints, F_SPARSE_MMA, "takes no digits = \"offset\"");
-    else if (sums_of(plan) > SPARSE_SUMS)
-        complain(complaints, F_SPARSE_MMA, "leaves no registers for %d sums of a thread: at most %d",
-                 sums_of(plan), SPARSE_SUMS);
-    else if (base->warps > most_sparse_warps(plan))
-        complain(complaints, F_SPARSE_MMA, "leaves %d warps no registers: at most %d", base->warps,
-                 most_sparse_warps(plan));
+    else if (sums_of(plan) > FEW_SUMS && base->warps > MOST_WARPS)
+        complain(complaints, F_SPARSE_MMA, "leaves %d warps no registers for %d sums of a thread: at most %d",
+                 base->warps, sums_of(plan), MOST_WARPS);
 }
 
 static void check_group(const ring_plan *plan, mc_complaints *complaints) {

@@ -70,13 +70,14 @@ static void emit_shapes(ring_emitter *r) {
     r->at.ldb = load_shape(b, "ldb", !r->plan->tensor && plan->ldb == MC_OPEN);
 }
 
-/* The row that padding slots name. */
+/* The row that padding slots name, of floats; and zeros for note_pending. */
 static void emit_zero_row(const ring_emitter *r) {
     enum { PIECE = 16 };
     mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
     if (ring_zero_bytes(plan) == 0) return;
-    note(b, "a row of zeros, for slots of padding: no infinity of B meets their zeros");
+    if (plan->sparse) note(b, "zeros, whose bits make arrivals wait for what was read");
+    else note(b, "a row of zeros, for slots of padding: no infinity of B meets their zeros");
     mc_reg zeros[4];
     b32_array(b, "zero", 4, zeros);
     for (int i = 0; i < 4; i++) EMIT(b, mov_b32, zeros[i], I(0));

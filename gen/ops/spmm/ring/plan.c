@@ -1,7 +1,6 @@
 /* How the ring kernel's plan follows from a point. */
 #include "ops/spmm/ring/plan.h"
 #include "parts/fragment.h"
-#include "parts/windowed.h"
 
 /* The widest copy that divides ldb. 0: it is found out at launch, since ldb is open, or B's address promises
    less. */
@@ -31,13 +30,11 @@ static void plan_rows(ring_plan *plan, mc_complaints *complaints) {
     else spmm_check_tile(&plan->base, complaints);
 }
 
-/* mma of a stride. Where an integer one takes both halves there are half as many; a sparse one takes 4 / 3 of
-   the time. */
+/* mma of a stride. Where one of integers takes both halves there are half as many. */
 static int stride_mma(const ring_plan *plan) {
     const spmm_arithmetic *math = &plan->base.math;
-    const int count = spmm_pair_mma_count(math, plan->base.tile_n);
-    if (plan->sparse) return 2 * count / 3;
-    return count / (math->joins_halves && !math->kind->real ? 2 : 1);
+    const bool whole = math->sparse || (math->joins_halves && !math->kind->real);
+    return spmm_pair_mma_count(math, plan->base.tile_n) / (whole ? 2 : 1);
 }
 
 /* The words of `group`, as numbers. */

@@ -95,8 +95,8 @@ static inline bool ring_goes_along(const ring_plan *plan) {
     return plan->together > 1 || (plan->resident && plan->parts > 1);
 }
 
-/* A row of zeros behind the last stage. Where values may be infinite, padding slots name it. Where an mma
-   takes both halves of a stride, its zeros make arrivals wait for reads (tma.c). */
+/* A row of zeros behind the last stage. Where values may be infinite, padding slots name it. With floats and
+   sparse mma its zeros make arrivals wait for reads (tma.c). */
 static inline int ring_zero_offset(const ring_plan *plan) { return plan->stages * ring_window_bytes(plan); }
 static inline int ring_zero_bytes(const ring_plan *plan) {
     const spmm_arithmetic *math = &plan->base.math;

@@ -140,9 +140,9 @@ typedef struct ring_async {
 /* Windows on their way into the ring, by one staging or the other. */
 typedef struct ring_feed {
     ring_emitter *r;
-    /* Of floats: registers that a read of the ring may still be on its way to when windows are left, one of
-       each read or of what was made of it, and one that holds 0, which no compiler knows (tma.c). COUNT 0:
-       multiplications lie between */
+    /* Of floats and sparse mma: registers that a read of the ring may still be on its way to when windows are
+       left, one of each read or of what was made of it, and one that holds 0, which no compiler knows
+       (tma.c). COUNT 0: multiplications lie between */
     mc_reg pending[RING_HALVES * RING_MAX_LOADS], zero;
     int pending_count;
     ring_tma tma;
@@ -222,9 +222,9 @@ typedef struct ring_share {
 /* Strides asked for ahead in registers (ahead.c): where they lie, and values of several. */
 typedef struct ring_ahead {
     ring_share places, control;
-    mc_reg word;            /* the word that the lane wants of a stride's places */
-    mc_reg first, at, from; /* scratch */
-    mc_reg value[RING_SETS][RING_MAX_LATE];
+    mc_reg word;                            /* the word that the lane wants of a stride's places */
+    mc_reg first, at, from;                 /* scratch */
+    mc_reg value[RING_SETS][RING_MAX_LATE]; /* of a stride: up to 8, of two digits */
 } ring_ahead;
 
 typedef struct ring_packed {
@@ -250,6 +250,7 @@ void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_r
 void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 /* Makes the next stride the one at hand, and begins to load the one behind it. */
 void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+
 /* -- queue.c ------------------------------------------------------------------------------------------ */
 
 /* Loads the addresses ARRAYS. Sets where this warp's queue lies, and which pieces this lane copies. */

@@ -69,11 +69,12 @@ static void add_strides(const ring_plan *plan, mc_contract *c) {
         add_array(c, words && i == PLACES ? 16 : 4, arrays[i]);
 }
 
-/* control, places and values are copied, or asked for, in pieces. */
+/* control, places and values are copied, or asked for, in pieces. With sparse mma lanes load values so. */
 static void align_pieces(const ring_plan *plan, mc_contract *c) {
-    enum { CONTROL = 2 };
-    if (!ring_is_queued(plan) && !plan->prefetch) return;
-    for (size_t i = CONTROL; i < c->param_count; i++) c->params[i].align = RING_PIECE;
+    enum { CONTROL = 2, VALUES = 4 };
+    if (!ring_is_queued(plan) && !plan->prefetch && !plan->sparse) return;
+    const bool values_alone = !ring_is_queued(plan) && !plan->prefetch;
+    for (size_t i = values_alone ? VALUES : CONTROL; i < c->param_count; i++) c->params[i].align = RING_PIECE;
 }
 
 /* Rows and columns of tiles are one axis of the grid. */

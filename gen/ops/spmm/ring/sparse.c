@@ -4,8 +4,8 @@
  * one. One mma picks the bytes at even places, another one those at odd places (integer/pairs.c).
  *
  * An ldmatrix brings 16 bytes of the rows of all 32 slots, a piece, of which lane l names the row of slot l.
- * Pieces come two ahead of the mma, and the next stride's first ones before this one ends. They want four
- * operands' registers then, and 15 warps find enough. */
+ * Pieces come two ahead of the mma, and the next stride's first ones before this one ends. They take four
+ * operands' registers in turn, which divides the pieces of all rows, and 15 warps find enough. */
 #include "ops/spmm/ring/ring.h"
 
 static const mc_reg *operand_of(const ring_strides *s, int piece) {

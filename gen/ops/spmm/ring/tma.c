@@ -107,9 +107,9 @@ static void before_stride(const ring_feed *f, mc_reg control, bool first) {
 
 /* -- Known before (sparse.c) ---------------------------------------------------------------------------- */
 
-/* A predicate takes longer than another result until a branch may ask for it. So all are found a good while
-   before the stride begins. Nearly all strides that want something leave one window, wait for one, or
-   both. */
+/* A predicate takes longer than another result until a branch may ask for it. So all are asked for a good
+   while before the stride begins; ptxas 13 moves some of them down again. Nearly all strides that want
+   something leave one window, wait for one, or both. */
 enum { ONE_WAITED = 1, ONE_LEFT = 1 << WINDOWED_LEAVE_SHIFT };
 
 void ring_tma_wants_begin(ring_feed *f) {
