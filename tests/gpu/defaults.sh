@@ -27,6 +27,8 @@ for spec in "$specs"*.lua; do
     for vec in 1 2 4 8 16; do
         [[ $spec = */values_*.lua ]] && continue # no operator: tests/gpu/values.c
         [[ $spec = *spmm_l4r4_shared.lua && $vec = 16 ]] && continue # there is no such kernel
+        [ $vec != 16 ] && grep -q '^sparse_mma' "$spec" && continue
+        [ $vec -lt 8 ] && grep -qE '^staging *= *"(expand|fragments)"' "$spec" && continue
         for matrix in "$folder"/*.smtx; do echo $spec $vec $matrix "$@"; done
     done
 done | xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' one "$mcrun" "$work" "$n"

@@ -22,7 +22,8 @@ typedef enum demand {
     BRICKS,       /* of HRPB, likewise */
     ROWS,         /* of CSR, likewise */
     ITEMS,        /* of csr-stream */
-    TILES         /* out of bitmaps */
+    TILES,        /* out of bitmaps */
+    FOURS         /* as sparse mma take them */
 } demand;
 
 static const struct choice {
@@ -41,6 +42,8 @@ static const struct choice {
     {ITEMS, {{"lhs", "f16"}, {"rhs", "f16"}, {"share", "2"}}, 3},
     {TILES, {{"vec", "16"}}, 1},
     {TILES, {{"lhs", "u8"}, {"parts", "2"}}, 2},
+    {FOURS, {{"vec", "16"}}, 1},
+    {FOURS, {{"lhs", "s16"}, {"digits", "balanced"}, {"tile_n", "64"}}, 3},
     {PANELS, {{"values", "slots"}}, 1},
     {PANELS, {{"values", "nonzeros"}, {"panel", "16"}}, 2},
     {PANELS, {{"values", "slots"}, {"reorder", "similarity"}}, 2},
@@ -289,6 +292,8 @@ static bool meets(const mc_kernel *kernel, demand wanted, mc_diag *diag) {
     bool wide = mc_type_min(lhs) < 0 && mc_type_bits(lhs) > 8;
     bool narrow = mc_type_bits(rhs) == 4 && !ring; /* a 4-bit mma can take it */
     if (has_tiles(kernel) || wanted == TILES) return has_tiles(kernel) && wanted == TILES;
+    const bool fours = mc_kernel_field(kernel, "sparse_mma") != 0;
+    if (fours || wanted == FOURS) return fours && wanted == FOURS;
     if (has_bricks(kernel) || wanted == BRICKS) return has_bricks(kernel) && wanted == BRICKS;
     const bool has_items = strcmp(mc_kernel_contract(kernel)->format, "csr-stream") == 0;
     if (has_items || wanted == ITEMS) return has_items && wanted == ITEMS;
