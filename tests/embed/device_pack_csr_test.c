@@ -220,7 +220,8 @@ static void try_form(const mc_vsparse *a, const mc_csr_form *form, mc_address of
     mc_packed_free(&want);
 }
 
-/* Of all forms each STEP-th, from the one on where the last pattern ended. */
+/* Of all forms each STEP-th, from the one on where the last pattern ended; of those a part, where one is asked
+   for. */
 static void try_pattern(const mc_vsparse *a, int step, bool graph, const char *name) {
     static int turn;
     int32_t *numbers = malloc((size_t)(a->rows + 1) * sizeof *numbers);
@@ -235,7 +236,8 @@ static void try_pattern(const mc_vsparse *a, int step, bool graph, const char *n
                                           .warps = warps,
                                           .share = share,
                                           .segmented = groups == 0};
-                if (turn++ % step == 0) try_form(a, &form, offsets, graph, name);
+                if (turn % step == 0 && check_takes(turn / step)) try_form(a, &form, offsets, graph, name);
+                turn++;
             }
     const mc_csr_form most = {.lanes = 1, .groups = 32, .warps = 8, .share = INT32_MAX / CSR_STRIDE};
     try_form(a, &most, offsets, graph, name);

@@ -22,7 +22,7 @@ check "at least the list and the enumeration: $lines" [ "$lines" -ge 2 ]
 check "at most $MOST lines: $lines" [ "$lines" -le $MOST ]
 
 export CCACHE_BASEDIR=$work # so that what element.sh compiles, too, is compiled once
-cmake -S "$tree" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DMCGEN_TESTS=OFF >"$work/log" 2>&1 || cat "$work/log"
+cmake -S "$tree" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DMCGEN_TESTS=OFF >"$work/log" 2>&1 || cat "$work/log"
 cmake --build "$work/build" --target mcgen mcrun mcbench all >"$work/log" 2>&1 || cat "$work/log"
 bin=$work/build/bin
 libraries_at=$work/build/runtime:$work/build/gen:$work/build/sim:$work/build/cache

@@ -22,7 +22,7 @@ check "a row each: $lines" [ "$lines" = $MOST ]
 check "in one file: $files" [ "$files" = 1 ]
 
 export CCACHE_BASEDIR=$work # so that what axpby.sh compiles, too, is compiled once
-cmake -S "$tree" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DMCGEN_TESTS=OFF >"$work/log" 2>&1 || cat "$work/log"
+cmake -S "$tree" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DMCGEN_TESTS=OFF >"$work/log" 2>&1 || cat "$work/log"
 cmake --build "$work/build" --target mcgen mcrun >"$work/log" 2>&1 || cat "$work/log"
 bin=$work/build/bin
 cd "$work" || exit 1
