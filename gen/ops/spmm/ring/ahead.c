@@ -154,6 +154,7 @@ void ring_ahead_take_slots(const ring_emitter *r, const ring_packed *p, ring_row
 void ring_ahead_take(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
     mc_builder *b = r->at.b;
     mc_label taken = label(b, "TAKEN"), sets[RING_SETS];
+    note(b, "the stride's values, and places and control of the next one; more of A is asked for");
     EMIT(b, and_b32, p->fetch, block.stride, I(RING_SETS - 1));
     for (int i = 1; i < RING_SETS; i++) {
         sets[i] = label(b, name_nth("SET_", i).text);

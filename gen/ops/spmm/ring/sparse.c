@@ -27,13 +27,13 @@ void ring_emit_sparse(ring_strides *s) {
     mc_builder *b = s->r->at.b;
     const int pieces = ring_pieces(s->r->plan), ahead = ring_pieces_ahead(s->r->plan);
     mc_reg no_more = s->packed->some;
-    mc_label loop = label(b, "STRIDES"), last = label(b, "LAST");
     ring_ahead_take_slots(s->r, s->packed, s->block);
     s->staging->before_stride(s->feed, s->packed->at_hand.control, true);
     ring_emit_row_addresses(s);
     note(b, "gather the first pieces of all slots' rows");
     for (int i = 0; i < ahead; i++) emit_gather(s, i);
     b->prefix = NULL;
+    mc_label loop = label(b, "STRIDES"), last = label(b, "LAST");
     heading(b, "Loop over strides: 32 nonzero vectors a time");
     set_label(b, loop);
     ring_ahead_take(s->r, s->packed, s->block);
