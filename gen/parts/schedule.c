@@ -26,19 +26,29 @@ static void begin_static(tile_schedule *s) {
     s->step = mul_s32(b, "tile_step", units, I(s->turns));
 }
 
+/* Counts rows of tiles; returns how many columns of tiles there are. */
+static mc_reg count_tiles(tile_schedule *s, mc_operand m, mc_operand n) {
+    s->units = pieces(s->b, "tile_rows", m, s->tile_rows * members(s));
+    return pieces(s->b, "tile_columns", n, s->tile_columns);
+}
+
+static void declare_place(tile_schedule *s) {
+    mc_builder *b = s->b;
+    s->row = b32(b, "row"), s->column = b32(b, "column");
+    s->unit_row = b32(b, "tile_row"), s->unit_column = b32(b, "tile_column");
+    s->group_first = b32(b, "group_first"), s->group_rows = b32(b, "group_rows");
+}
+
 void schedule_begin(tile_schedule *s, mc_operand m, mc_operand n) {
     mc_builder *b = s->b;
-    s->units = pieces(b, "tile_rows", m, s->tile_rows * members(s));
-    mc_reg columns = pieces(b, "tile_columns", n, s->tile_columns);
+    mc_reg columns = count_tiles(s, m, n);
     s->count = mul_s32(b, "tiles", s->units, columns);
     s->group_tiles = mul_s32(b, "group_tiles", columns, I(s->group));
     begin_static(s);
     s->line.b = b;
     if (s->stream) stream_begin(&s->line, s->count, s->block, s->blocks);
     s->more = pred(b, "more_tiles");
-    s->row = b32(b, "row"), s->column = b32(b, "column");
-    s->unit_row = b32(b, "tile_row"), s->unit_column = b32(b, "tile_column");
-    s->group_first = b32(b, "group_first"), s->group_rows = b32(b, "group_rows");
+    declare_place(s);
 }
 
 /* Goes to END where there is no tile left. Returns the number of the next one. */
@@ -71,7 +81,14 @@ static void place(const tile_schedule *s, mc_reg tile) {
 
 void schedule_take(const tile_schedule *s, mc_label end) { place(s, take_number(s, end)); }
 
-void schedule_take_only(const tile_schedule *s) { place(s, s->tile); }
+void schedule_only(tile_schedule *s, mc_operand m, mc_operand n) {
+    mc_builder *b = s->b;
+    mc_reg columns = count_tiles(s, m, n);
+    s->group_tiles = mul_s32(b, "group_tiles", columns, I(s->group));
+    s->block = load_special(b, "block", "ctaid.x");
+    declare_place(s);
+    place(s, s->block);
+}
 
 void schedule_next(const tile_schedule *s) { EMIT(s->b, add_s32, s->tile, s->tile, s->step); }
 

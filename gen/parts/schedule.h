@@ -57,10 +57,10 @@ typedef struct tile_schedule {
 void schedule_begin(tile_schedule *s, mc_operand m, mc_operand n);
 /* Goes to END where there is no tile left. */
 void schedule_take(const tile_schedule *s, mc_label end);
-/* The same where there are as many thread blocks as tiles. */
-void schedule_take_only(const tile_schedule *s);
 void schedule_next(const tile_schedule *s);
 /* A predicate: whether whoever has the next turn has a tile. */
 mc_reg schedule_is_more(const tile_schedule *s, const char *name);
+/* Instead of all these, where there are as many thread blocks as tiles, and no clusters: its one tile. */
+void schedule_only(tile_schedule *s, mc_operand m, mc_operand n);
 
 #endif

@@ -229,7 +229,8 @@ static mc_status check_limit(const mc_grid_axis *axis, const binding_list *bindi
                    (long long)extent, (long long)*count, (long long)limit);
 }
 
-/* Kernels that take tiles in turn count them in s32, and go beyond the last by as many as run at once. */
+/* Kernels whose tiles are one axis of the grid count them in s32. Those that take several of them go beyond
+   the last one by as many as run at once. */
 static mc_status check_tiles(const mc_grid_axis *rows, const mc_grid_axis *columns, int64_t count,
                              mc_diag *diag) {
     enum { MOST_TILES = 1 << 30 };

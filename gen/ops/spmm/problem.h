@@ -71,7 +71,7 @@ void spmm_add_b(const spmm_plan *plan, mc_contract *c);
 /* Complains of a fixed ldb beyond that limit. */
 void spmm_check_ldb(const spmm_plan *plan, mc_complaints *complaints);
 void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c);
-/* Of kernels that take tiles in turn, of so many ROWS and COLUMNS: the limits of m and n. */
+/* Of kernels whose tiles, of so many ROWS and COLUMNS, are one axis of the grid: the limits of m and n. */
 void spmm_add_tile_limits(int rows, int columns, mc_contract *c);
 void spmm_facts(const spmm_plan *plan, mc_facts *facts);
 #define SPMM_COMPUTES(sums)                                                                                  \

@@ -1,8 +1,8 @@
 /* A's strides asked for ahead in registers, with sparse mma. A stride takes less time than a load out of L2.
  *
- * Values: a lane has RING_SETS sets of them, and stride s is in set s mod RING_SETS. Once it is taken, the
- * stride RING_SETS further on is asked for. Each set is taken in a block of its own, since a register that
- * is on its way cannot move.
+ * Values: a lane has two sets of them, for strides of even and of odd numbers. Once a stride is taken, the
+ * one two further on is asked for. Each set is taken in a block of its own, since a register that is on its
+ * way cannot move.
  *
  * Places and control of several strides lie spread over a warp's lanes, and a shuffle brings a stride's to
  * where they are wanted. One load brings the places of two strides, 128 bytes, and another one the control
@@ -14,10 +14,9 @@
  * guards: what none guards ptxas 13 brings to a register beside, and moves it, and waits for it, right
  * behind. */
 #include "ops/spmm/ring/ring.h"
-#include "parts/made_name.h"
 #include "parts/windowed.h"
 
-enum { PAIR = 2, PLANE_REGS = 4 /* of a lane's values of a digit: WINDOWED_LANE_FOURS bytes */ };
+enum { PAIR = RING_SETS, PLANE_REGS = 4 /* of a lane's values of a digit: WINDOWED_LANE_FOURS bytes */ };
 
 static int value_regs(const ring_emitter *r) {
     return PLANE_REGS * (int)(r->at.plan->stride_values / (WINDOWED_LANE_FOURS * MC_WARP));
@@ -140,7 +139,7 @@ static void take(const ring_emitter *r, const ring_packed *p, int set, mc_reg at
     mc_builder *b = r->at.b;
     const mc_reg *from = p->ahead.value[set];
     EMIT(b, add_s32, p->fetch, at, I(1));
-    if ((set + 1) % PAIR == 0) next_slots(r, p, p->fetch, last);
+    if (set == 1) next_slots(r, p, p->fetch, last);
     take_slots(r, p, p->fetch);
     for (int i = 0; i < value_regs(r); i++) EMIT(b, mov_b32, p->at_hand.value[i], from[i]);
     EMIT(b, add_s32, p->fetch, at, I(RING_SETS));
@@ -153,18 +152,14 @@ void ring_ahead_take_slots(const ring_emitter *r, const ring_packed *p, ring_row
 
 void ring_ahead_take(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
     mc_builder *b = r->at.b;
-    mc_label taken = label(b, "TAKEN"), sets[RING_SETS];
+    mc_label odd = label(b, "SET_1"), taken = label(b, "TAKEN");
     note(b, "the stride's values, and places and control of the next one; more of A is asked for");
-    EMIT(b, and_b32, p->fetch, block.stride, I(RING_SETS - 1));
-    for (int i = 1; i < RING_SETS; i++) {
-        sets[i] = label(b, name_nth("SET_", i).text);
-        EMIT(b, setp_eq, p->some, p->fetch, I(i));
-        EMIT_IF(b, p->some, bra_uni, TO(sets[i]));
-    }
-    for (int i = 0; i < RING_SETS; i++) {
-        if (i > 0) set_label(b, sets[i]);
-        take(r, p, i, block.stride, block.last);
-        if (i < RING_SETS - 1) EMIT(b, bra_uni, TO(taken));
-    }
+    EMIT(b, and_b32, p->fetch, block.stride, I(1));
+    EMIT(b, setp_eq, p->some, p->fetch, I(1));
+    EMIT_IF(b, p->some, bra_uni, TO(odd));
+    take(r, p, 0, block.stride, block.last);
+    EMIT(b, bra_uni, TO(taken));
+    set_label(b, odd);
+    take(r, p, 1, block.stride, block.last);
     set_label(b, taken);
 }

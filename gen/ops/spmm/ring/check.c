@@ -43,12 +43,13 @@ static void check_b(const ring_plan *plan, mc_complaints *complaints) {
 /* Sums of a thread. */
 static int sums_of(const ring_plan *plan) { return ring_acc_count(plan) * plan->base.math.sums; }
 
-/* Registers are what ptxas 13 finds, beyond what vectors of 16 rows leave in any case (integer/check.c). */
+/* With more sums than FEW_SUMS ptxas 13 spills where there are more warps than MOST_WARPS. What vectors of 16
+   rows leave registers for in any case is in integer/check.c. */
 static void check_sparse(const ring_plan *plan, mc_complaints *complaints) {
     enum { FEW_SUMS = 32, MOST_WARPS = 15 };
     const spmm_plan *base = &plan->base;
     const spmm_arithmetic *math = &base->math;
-    if (!plan->sparse) return;
+    if (!ring_is_sparse(plan)) return;
     if (math->kind->real) complain(complaints, F_SPARSE_MMA, "wants integers");
     else if (math->b_bits < 8) complain(complaints, F_SPARSE_MMA, "wants an rhs of 8 to 16 bits");
     else if (!spmm_is_tall(math)) complain(complaints, F_SPARSE_MMA, "wants vec = 16, not %d", base->vec);

@@ -7,8 +7,8 @@
  *
  * With staging "async" every warp computes, and all copy and pass windows together (async.c). */
 #include "ops/spmm/ring/ring.h"
-#include "parts/schedule.h"
 #include "parts/fragment.h"
+#include "parts/schedule.h"
 
 /* Registers that ptxas 13 takes beyond those alive where all of B is there. Where one of several warps gets
    all sums it takes twice as many. With fewer it spilled in small rings. */
@@ -29,22 +29,22 @@ static void emit_window_count(ring_emitter *r) {
     EMIT(b, shr_u32, r->windows, r->windows, I(log2_of(window)));
 }
 
-static void load_m(ring_emitter *r) {
+static void load_sizes(ring_emitter *r) {
+    mc_builder *b = r->at.b;
     const spmm_plan *plan = r->at.plan;
-    r->at.m = load_shape(r->at.b, "m", plan->guard_rows && plan->m == MC_OPEN);
+    r->at.m = load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
+    r->at.n = load_shape(b, "n", plan->n == MC_OPEN);
 }
-static void load_n(ring_emitter *r) { r->at.n = load_shape(r->at.b, "n", r->at.plan->n == MC_OPEN); }
 
 /* The tile of the thread block's number, where rows of tiles go in groups. */
 static void emit_tile(ring_emitter *r) {
     const spmm_plan *plan = r->at.plan;
-    load_m(r), load_n(r);
+    load_sizes(r);
     tile_schedule s = {.b = r->at.b,
                        .tile_rows = plan->vec * plan->row_blocks,
                        .tile_columns = plan->tile_n,
-                       .group = r->at.plan->group};
-    schedule_begin(&s, dim_operand(plan->m, r->at.m), dim_operand(plan->n, r->at.n));
-    schedule_take_only(&s);
+                       .group = plan->group};
+    schedule_only(&s, dim_operand(plan->m, r->at.m), dim_operand(plan->n, r->at.n));
     r->block = s.unit_row, r->blocks = s.units, r->at.tile_col = s.column;
 }
 
@@ -65,7 +65,7 @@ static void emit_place(ring_emitter *r) {
 static void emit_shapes(ring_emitter *r) {
     mc_builder *b = r->at.b;
     const spmm_plan *plan = r->at.plan;
-    if (r->at.plan->group == 0) load_m(r), load_n(r);
+    if (plan->group == 0) load_sizes(r);
     r->at.ldc = load_shape(b, "ldc", plan->ldc == MC_OPEN);
     r->at.ldb = load_shape(b, "ldb", !r->plan->tensor && plan->ldb == MC_OPEN);
 }
@@ -76,7 +76,7 @@ static void emit_zero_row(const ring_emitter *r) {
     mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
     if (ring_zero_bytes(plan) == 0) return;
-    if (plan->sparse) note(b, "zeros, whose bits make arrivals wait for what was read");
+    if (ring_is_sparse(plan)) note(b, "zeros, whose bits make arrivals wait for what was read");
     else note(b, "a row of zeros, for slots of padding: no infinity of B meets their zeros");
     mc_reg zeros[4];
     b32_array(b, "zero", 4, zeros);
@@ -105,12 +105,15 @@ static void note_register(ring_feed *feed, mc_reg reg) { feed->pending[feed->pen
    has taken what the first one brought by then. With sparse mma the last pieces are on their way then. */
 static void note_pending(const ring_strides *s, ring_feed *feed) {
     const ring_emitter *r = s->r;
-    const int pieces = ring_pieces(r->plan);
-    for (int i = pieces - ring_pieces_ahead(r->plan); r->plan->sparse && i < pieces; i++)
-        note_register(feed, s->matrix[0][i % RING_OPERANDS][0]);
-    for (int q = 0; !r->plan->sparse && q < ring_loads(r->plan); q++) {
-        if (r->at.plan->math.joins_halves) note_register(feed, s->pairs.first[q][0]);
-        note_register(feed, s->matrix[1][q][0]);
+    const int pieces = ring_pieces(r->plan), loads = ring_loads(r->plan);
+    if (ring_is_sparse(r->plan)) {
+        for (int i = pieces - ring_pieces_ahead(r->plan); i < pieces; i++)
+            note_register(feed, s->matrix[0][i % RING_OPERANDS][0]);
+    } else {
+        for (int q = 0; q < loads; q++) {
+            if (r->at.plan->math.joins_halves) note_register(feed, s->pairs.first[q][0]);
+            note_register(feed, s->matrix[1][q][0]);
+        }
     }
     feed->zero = lds_b32(r->at.b, "no_bits", AT(r->ring, ring_zero_offset(r->plan)));
 }
@@ -159,7 +162,7 @@ static void emit_products(ring_emitter *r, const ring_staging *staging, ring_fee
     ring_emit_strides_start(&strides);
     emit_zero_row(r);
     staging->begin(feed);
-    if (r->plan->sparse) ring_tma_wants_begin(feed);
+    if (ring_is_sparse(r->plan)) ring_tma_wants_begin(feed);
     if (ring_zero_bytes(r->plan) > 0) note_pending(&strides, feed);
     if (r->plan->resident) ring_emit_turns(&strides, feed, &epilogue, &rows);
     else emit_row_block(&strides, &epilogue);

@@ -161,7 +161,7 @@ static spmm_work work_of(const spmm_situation *s) {
                      strides_of(s, vectors_in(s, s->mean), 0.25); /* an empty half is not read */
     double packed = strides * plan->base.stride_a_bytes / 1024 * s->cost.l2;
     double shared = strides * WINDOWED_SLOTS * spmm_tile_bytes(s->plan) / s->gpu->shared_rate;
-    double mma = strides * plan->base.stride_mma * (plan->sparse ? sparse_mma : 1) / s->gpu->mma_rate;
+    double mma = strides * plan->base.stride_mma * (ring_is_sparse(plan) ? sparse_mma : 1) / s->gpu->mma_rate;
     double leaving = plan->base.warps * windows * s->cost.ring_leave;
     double instructions = mma + leaving + asking_of(s, turns, strides);
     w.busy = spmm_overlapped(windows * copy_of(s) + packed, shared + instructions);

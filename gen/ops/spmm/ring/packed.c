@@ -81,7 +81,7 @@ static ring_stride emit_empty(const ring_emitter *r, const char *place, const ch
 }
 
 ring_packed ring_emit_packed(const ring_emitter *r) {
-    if (r->plan->sparse) return ring_ahead_begin(r);
+    if (ring_is_sparse(r->plan)) return ring_ahead_begin(r);
     static const char *const guards[] = {"some_values", "some_last_values"};
     mc_builder *b = r->at.b;
     ring_packed p = {.fetch = b32(b, "fetch"), .some = pred(b, "some")};
@@ -161,7 +161,7 @@ static void emit_load_next(const ring_emitter *r, const ring_packed *p, ring_row
 
 void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
     mc_builder *b = r->at.b;
-    if (r->plan->sparse) {
+    if (ring_is_sparse(r->plan)) {
         ring_ahead_ask_first(r, p, block);
         return;
     }

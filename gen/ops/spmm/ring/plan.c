@@ -24,7 +24,6 @@ static void place_queues(ring_plan *plan) {
 /* Rows of 16 bytes are for integers whose B has 8 bits, and for cp.async. */
 static void plan_rows(ring_plan *plan, mc_complaints *complaints) {
     spmm_arithmetic *math = &plan->base.math;
-    math->sparse = plan->sparse;
     if (ring_is_narrow(plan) && !plan->tensor && !math->kind->real && math->b_bits == 8)
         math->joins_halves = math->narrow_rows = true;
     else spmm_check_tile(&plan->base, complaints);
@@ -52,7 +51,7 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     plan->parts = (int)point[F_PARTS];
     plan->depth = (int)point[F_DEPTH];
     plan->prefetch = point[F_PREFETCH_L2] != 0;
-    plan->sparse = point[F_SPARSE_MMA] != 0;
+    base->math.sparse = point[F_SPARSE_MMA] != 0;
     base->group = groups[point[F_GROUP]];
     plan->tensor = base->staging == SPMM_TMA;
     plan_rows(plan, complaints);

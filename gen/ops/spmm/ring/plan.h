@@ -29,7 +29,6 @@ typedef struct ring_plan {
     /* Thread blocks keep B's column tile and take row blocks in turn where the ring has all of it; whether it
        has it in any case. k is at most window * stages then, and no window passes */
     bool resident, keeps_all;
-    bool sparse;   /* mma.sp pick bytes out of pairs (sparse.c) */
     int depth;     /* strides of A that a warp's queue holds; 2: there is none (queue.c) */
     bool prefetch; /* a lane asks L2 for its warp's strides ahead */
     int queues;    /* where the queues begin in shared memory */
@@ -46,6 +45,9 @@ static inline bool ring_is_narrow(const ring_plan *plan) { return ring_row_bytes
 static inline int ring_loads(const ring_plan *plan) {
     return ring_is_narrow(plan) ? 1 : ring_row_bytes(plan) / RING_LOAD_BYTES;
 }
+
+/* Whether mma.sp pick bytes out of pairs (sparse.c). */
+static inline bool ring_is_sparse(const ring_plan *plan) { return plan->base.math.sparse; }
 
 /* Sparse mma: pieces of a row, of WINDOWED_UNIT bytes, of which an ldmatrix brings one of all 32 slots; and
    how many are on their way while one is multiplied. */
@@ -100,7 +102,7 @@ static inline bool ring_goes_along(const ring_plan *plan) {
 static inline int ring_zero_offset(const ring_plan *plan) { return plan->stages * ring_window_bytes(plan); }
 static inline int ring_zero_bytes(const ring_plan *plan) {
     const spmm_arithmetic *math = &plan->base.math;
-    return math->kind->real || plan->sparse ? 128 : 0;
+    return math->kind->real || ring_is_sparse(plan) ? 128 : 0;
 }
 
 /* Where the sums lie that warps share: behind the ring and its barriers. */

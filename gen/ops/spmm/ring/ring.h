@@ -28,7 +28,7 @@
 
 enum {
     RING_MAX_LOADS = SPMM_MAX_LOADS,
-    RING_SETS = 2,       /* strides of A that are asked for ahead in registers */
+    RING_SETS = 2,       /* strides of A that are asked for ahead in registers: an even one, an odd one */
     RING_OPERANDS = 4,   /* pieces of B, of 16 bytes and 32 slots, that sparse mma have registers for */
     RING_HALVES = 2,     /* halves of a stride: 16 slots each */
     RING_MAX_LATE = 8,   /* registers of a lane's values in a half: up to 4 for each mma */

@@ -72,9 +72,9 @@ static void add_strides(const ring_plan *plan, mc_contract *c) {
 /* control, places and values are copied, or asked for, in pieces. With sparse mma lanes load values so. */
 static void align_pieces(const ring_plan *plan, mc_contract *c) {
     enum { CONTROL = 2, VALUES = 4 };
-    if (!ring_is_queued(plan) && !plan->prefetch && !plan->sparse) return;
-    const bool values_alone = !ring_is_queued(plan) && !plan->prefetch;
-    for (size_t i = values_alone ? VALUES : CONTROL; i < c->param_count; i++) c->params[i].align = RING_PIECE;
+    const bool all = ring_is_queued(plan) || plan->prefetch;
+    if (!all && !ring_is_sparse(plan)) return;
+    for (size_t i = all ? CONTROL : VALUES; i < c->param_count; i++) c->params[i].align = RING_PIECE;
 }
 
 /* Rows and columns of tiles are one axis of the grid. */
@@ -124,7 +124,7 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
         length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_p%d", plan->parts);
     if (ring_is_queued(plan))
         length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_d%d", plan->depth);
-    if (plan->sparse) length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_sparse");
+    if (ring_is_sparse(plan)) length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_sparse");
     if (plan->base.group > 0) snprintf(name + length, MC_MAX_ENTRY - length, "_g%d", plan->base.group);
 }
 

@@ -25,18 +25,18 @@ static mc_reg emit_lane_half(const ring_emitter *r) {
 }
 
 /* Whether an ldmatrix brings 16 bytes of the rows of all 32 slots, of which lane l names that of slot l. */
-static bool by_slots(const ring_plan *plan) { return ring_is_narrow(plan) || plan->sparse; }
+static bool by_slots(const ring_plan *plan) { return ring_is_narrow(plan) || ring_is_sparse(plan); }
 
 void ring_emit_strides_start(ring_strides *s) {
     mc_builder *b = s->r->at.b;
     int loads = ring_loads(s->r->plan);
     if (by_slots(s->r->plan)) {
-        const int operands = s->r->plan->sparse ? RING_OPERANDS : 1;
+        const int operands = ring_is_sparse(s->r->plan) ? RING_OPERANDS : 1;
         mc_reg rows[4 * RING_OPERANDS];
         b32_array(b, "rows", 4 * operands, rows);
         for (int i = 0; i < 4 * operands; i++) s->matrix[0][i / 4][i % 4] = rows[i];
         s->at[0] = b32(b, "at");
-        if (s->r->plan->sparse) s->matrix_at = b32(b, "matrix_at");
+        if (ring_is_sparse(s->r->plan)) s->matrix_at = b32(b, "matrix_at");
         s->lane_half = emit_lane_half(s->r), s->none = mov_b32(b, "no_place", I(0));
         s->pairs = pairs_begin(s->sums, loads);
         return;
@@ -194,7 +194,7 @@ void ring_emit_strides(ring_strides *s) {
     heading(b, "The first stride");
     b->prefix = "first_";
     ring_emit_take_first(s->r, s->packed, s->block);
-    if (s->r->plan->sparse) {
+    if (ring_is_sparse(s->r->plan)) {
         ring_emit_sparse(s);
     } else {
         emit_begin(s, true);
