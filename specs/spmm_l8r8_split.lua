@@ -16,7 +16,8 @@ warps   = {16, 8}               -- warps that multiply, each a row block; one mo
 window  = 256                   -- rows of B a copy; also 64, 128
 stages  = {6, 8, 4}             -- windows in the ring of a part; also 2, 3, 12
 resident = {"off", "on"}        -- where all of a part fits: fill the ring once, take row blocks in turn (many rows)
-depth   = {8, 4}                -- strides of A a warp has asked for, in a queue in shared memory; also 16, or 2 in registers
+depth   = {8, 4, 3}             -- strides of A a warp has asked for: 3 in registers, more in a queue in shared memory; also 2, 16
+prefetch_l2 = {"off", "on"}     -- ask L2 for the strides of the row block at hand and, with resident, of the next one
 overlap = "on"                  -- may start while the kernel before it still runs
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=64 --set ldb=64 ...

@@ -16,6 +16,7 @@ split   = {1, 2, 4}             -- warps that share a row block: warps / split r
 window  = {256, 128, 64}        -- rows of B a copy
 stages  = {6, 3}                -- windows in the ring; also 2, 4, 8, 12
 resident = {"on", "off"}        -- where all of B fits: fill the ring once, take row blocks in turn
+group   = {"all", "16"}         -- rows of tiles that go together, for an A larger than L2; also "8", "32"
 together = {1, 8, 4, 16}        -- c_major = "column", split = 1: row blocks that store columns together
 overlap = "on"                  -- may start while the kernel before it still runs
 

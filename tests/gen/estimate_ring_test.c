@@ -71,7 +71,8 @@ typedef struct measured {
     "warps=" w " split=" s " stages=" st " depth=" d " prefetch_l2=off resident=always"
 #define PARTS(p, w, st, d)                                                                                   \
     "parts=" p " tile_n=64 warps=" w " stages=" st " depth=" d " prefetch_l2=off resident=off"
-#define STAYS(p, st) "parts=" p " tile_n=64 warps=16 stages=" st " depth=4 resident=on"
+#define STAYS(p, st) "parts=" p " tile_n=64 warps=16 stages=" st " depth=4 prefetch_l2=off resident=on"
+#define SETS(p, st)  "parts=" p " tile_n=64 warps=16 stages=" st " depth=3 prefetch_l2=on resident=on"
 #define GATHER       "arch=sm_90 stride=64 tile_n=32 warps=4 split=4 prefetch=on"
 static const measured cold[] = {
     {"spmm_l8r8_decode", DECODE("8", "2", "12", "8"), &square7, 8, 4.58},
@@ -88,6 +89,9 @@ static const measured cold[] = {
      64, 38.7},
     {"spmm_l8r8_split", STAYS("2", "8"), &tall9, 64, 9.99},
     {"spmm_l8r8_split", STAYS("4", "4"), &tall9, 64, 11.4},
+    {"spmm_l8r8_split", SETS("2", "8"), &tall9, 64, 9.27},
+    {"spmm_l8r8_split", SETS("4", "4"), &tall9, 64, 9.84},
+    {"spmm_l8r8_split", SETS("4", "4"), &tall7, 64, 15.5},
     {"spmm_l8r8_split", STAYS("2", "8"), &tall7, 64, 16.8},
     {"spmm_l8r8_split", STAYS("2", "8"), &square9, 64, 5.65},
     {"spmm_l8r8_f16", GATHER, &square7, 8, 13.4},
@@ -155,9 +159,9 @@ static void check_single(void) {
 
 /* Where windows pass, a stride reaches over half of the ring's. With few vectors in these it is not full. */
 static void check_sparse(void) {
-    static const char wide[] = "warps=16 split=1 resident=off together=1 window=256 stages=6",
-                      narrow[] = "warps=16 split=1 resident=off together=1 window=64 stages=6",
-                      held[] = "warps=16 split=1 resident=off together=1 window=64 stages=12";
+    static const char wide[] = "warps=16 split=1 resident=off group=all together=1 window=256 stages=6",
+                      narrow[] = "warps=16 split=1 resident=off group=all together=1 window=64 stages=6",
+                      held[] = "warps=16 split=1 resident=off group=all together=1 window=64 stages=12";
     mc_problem p = of_columns(square9, 4096, false), small = p;
     p.vectors /= 2, p.longest /= 2;
     CHECK(of_kernel("spmm_l8r8_tiled", narrow, p) > 2.7 * of_kernel("spmm_l8r8_tiled", wide, p),

@@ -124,7 +124,8 @@ static void check_direct(const char *path) {
 /* A ring kernel: FIELDS are warps, split, window, stages, resident, overlap. */
 static double ring_estimate(const char *path, const char *const fields[6], mc_problem problem) {
     const mc_setting settings[] = {{"warps", fields[0]},  {"split", fields[1]},    {"window", fields[2]},
-                                   {"stages", fields[3]}, {"resident", fields[4]}, {"overlap", fields[5]}};
+                                   {"stages", fields[3]}, {"resident", fields[4]}, {"overlap", fields[5]},
+                                   {"group", "all"}};
     return estimate_of(path, settings, sizeof settings / sizeof *settings, problem);
 }
 #define RING(problem, ...) ring_estimate(path, (const char *const[]){__VA_ARGS__}, problem)

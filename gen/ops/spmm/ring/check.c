@@ -56,7 +56,7 @@ static void check_sparse(const ring_plan *plan, mc_complaints *complaints) {
     else if (!plan->tensor)
         complain(complaints, F_SPARSE_MMA, "wants staging = \"tma\", not \"%s\"", base->staging_name);
     else if (plan->resident) complain(complaints, F_SPARSE_MMA, "wants resident = \"off\"");
-    else if (ring_is_queued(plan))
+    else if (ring_is_queued(plan) || ring_turns_sets(plan))
         complain(complaints, F_SPARSE_MMA, "loads strides ahead itself: depth = 2, not %d", plan->depth);
     else if (sums_of(plan) > FEW_SUMS && base->warps > MOST_WARPS)
         complain(complaints, F_SPARSE_MMA, "leaves %d warps no registers for %d sums of a thread: at most %d",
@@ -157,6 +157,18 @@ static void check_queues(const ring_plan *plan, mc_complaints *complaints) {
                  base->tile_n, most - (warps - base->warps));
 }
 
+/* Registers of three strides are there beside those of rows of 64 bytes and 8 rows of A. */
+static void check_sets(const ring_plan *plan, mc_complaints *complaints) {
+    enum { MOST_ROW = 64 };
+    if (!ring_turns_sets(plan) || ring_is_sparse(plan)) return;
+    if (!plan->tensor)
+        complain(complaints, F_DEPTH, "3 wants staging = \"tma\", not \"%s\"", plan->base.staging_name);
+    else if (ring_reads_words(plan)) complain(complaints, F_DEPTH, "3 wants an rhs of 4 to 16 bits");
+    else if (spmm_is_tall(&plan->base.math) || ring_row_bytes(plan) > MOST_ROW)
+        complain(complaints, F_DEPTH, "vec = %d and rows of %d bytes leave 3 strides no registers: 2",
+                 plan->base.vec, ring_row_bytes(plan));
+}
+
 void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *complaints) {
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
     const spmm_plan *base = &plan->base;
@@ -182,6 +194,7 @@ void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *comp
     check_group(plan, complaints);
     check_resident(plan, complaints);
     check_queues(plan, complaints);
+    check_sets(plan, complaints);
     if (plan->prefetch && !arch->tma)
         complain(complaints, F_PREFETCH_L2, "%s has no bulk copies, by which L2 is asked", arch->target);
     check_shared_memory(plan, arch, complaints);

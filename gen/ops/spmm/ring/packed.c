@@ -90,8 +90,9 @@ ring_packed ring_emit_packed(const ring_emitter *r) {
     p.places_at = address(b, "places_at"), p.values_at = address(b, "values_at");
     p.control_at = address(b, "control_at");
     emit_start(r, &p);
-    p.at_hand = emit_empty(r, "place", "step", "value");
-    p.next = emit_empty(r, "next_place", "next_step", "next_value");
+    p.sets[0] = p.at_hand = emit_empty(r, "place", "step", "value");
+    p.sets[1] = p.next = emit_empty(r, "next_place", "next_step", "next_value");
+    if (ring_turns_sets(r->plan)) p.sets[2] = emit_empty(r, "third_place", "third_step", "third_value");
     return p;
 }
 
@@ -159,10 +160,22 @@ static void emit_load_next(const ring_emitter *r, const ring_packed *p, ring_row
     ring_queue_ask(r, p, p->fetch, block.last);
 }
 
+/* Loads the stride that is so many AHEAD of BLOCK's first one. */
+static void emit_load_ahead(const ring_emitter *r, const ring_packed *p, const ring_stride *to, int ahead,
+                            ring_row_block block) {
+    EMIT(r->at.b, add_s32, p->fetch, block.stride, I(ahead));
+    emit_load(r, p, to, p->fetch, block);
+}
+
 void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
     mc_builder *b = r->at.b;
     if (ring_is_sparse(r->plan)) {
         ring_ahead_ask_first(r, p, block);
+        return;
+    }
+    if (ring_turns_sets(r->plan)) {
+        emit_load(r, p, &p->sets[0], block.stride, block);
+        for (int i = 1; i < RING_TURNING; i++) emit_load_ahead(r, p, &p->sets[i], i, block);
         return;
     }
     if (!ring_is_queued(r->plan)) {
@@ -184,11 +197,23 @@ void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_
     emit_load_next(r, p, block);
 }
 
+/* The registers of the stride at hand are free: what is left of it was kept. */
+static void emit_next_set(const ring_emitter *r, ring_packed *p, ring_row_block block) {
+    note(r->at.b, "load the stride %d behind it", RING_TURNING - 1);
+    emit_load_ahead(r, p, &p->sets[p->set], RING_TURNING - 1, block);
+    p->set = (p->set + 1) % RING_TURNING;
+    p->at_hand = p->sets[p->set];
+}
+
 /* What moves here was asked for a stride ago; a register that moved right behind its load would wait for
    it. */
-void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
+void ring_emit_next_stride(const ring_emitter *r, ring_packed *p, ring_row_block block) {
     mc_builder *b = r->at.b;
     EMIT(b, add_s32, block.stride, block.stride, I(1));
+    if (ring_turns_sets(r->plan)) {
+        emit_next_set(r, p, block);
+        return;
+    }
     for (int i = 0; i < ring_place_words(r->plan); i++)
         EMIT(b, mov_b32, p->at_hand.place[i], p->next.place[i]);
     if (!r->plan->keeps_all) EMIT(b, mov_b32, p->at_hand.control, p->next.control);

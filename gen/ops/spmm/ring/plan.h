@@ -13,7 +13,8 @@ enum {
     RING_LOAD_BYTES = 32,
     RING_NARROW_BYTES = 16,
     RING_BY_ELEMENTS = 1, /* ring_plan.copy */
-    RING_PIECE = 16       /* bytes of A that a lane copies at once */
+    RING_PIECE = 16,      /* bytes of A that a lane copies at once */
+    RING_TURNING = 3      /* strides of A that registers hold at most, and take in turn */
 };
 
 /* The names of `resident`, in their order. */
@@ -29,7 +30,7 @@ typedef struct ring_plan {
     /* Thread blocks keep B's column tile and take row blocks in turn where the ring has all of it; whether it
        has it in any case. k is at most window * stages then, and no window passes */
     bool resident, keeps_all;
-    int depth;     /* strides of A that a warp's queue holds; 2: there is none (queue.c) */
+    int depth;     /* strides of A that a warp's queue holds; 2 and 3: there is none (queue.c) */
     bool prefetch; /* a lane asks L2 for its warp's strides ahead */
     int queues;    /* where the queues begin in shared memory */
 } ring_plan;
@@ -140,7 +141,9 @@ unsigned ring_tile_bytes(const ring_plan *plan);
 unsigned ring_parts_bytes(const ring_plan *plan);
 
 /* queue.c. Whether warps have queues; bytes of an entry, and of all queues. */
-static inline bool ring_is_queued(const ring_plan *plan) { return plan->depth > 2; }
+static inline bool ring_is_queued(const ring_plan *plan) { return plan->depth > RING_TURNING; }
+/* Whether strides take sets of registers in turn, in a loop of as many strides as there are sets. */
+static inline bool ring_turns_sets(const ring_plan *plan) { return plan->depth == RING_TURNING; }
 int ring_entry_bytes(const ring_plan *plan);
 unsigned ring_queue_bytes(const ring_plan *plan);
 

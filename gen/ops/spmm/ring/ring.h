@@ -238,18 +238,22 @@ typedef struct ring_packed {
     mc_reg fetch, some;
     spmm_value_lanes some_values;
     ring_stride at_hand, next; /* the stride at hand, and the next, which is on its way */
-    ring_ahead ahead;          /* sparse: instead of `next` */
+    /* Where strides take registers in turn: theirs, and which of them are those of the stride at hand */
+    ring_stride sets[RING_TURNING];
+    int set;
+    ring_ahead ahead; /* sparse: instead of `next` */
 } ring_packed;
 
 /* Sets where strides lie, and makes both strides empty, since a load may leave them as they are. */
 ring_packed ring_emit_packed(const ring_emitter *r);
-/* Asks for BLOCK's first strides: loads two, or copies as many as the queue holds. All lanes must have read
-   what the queue held before. */
+/* Asks for BLOCK's first strides: loads as many as registers hold, or copies as many as the queue does. All
+   lanes must have read what the queue held before. */
 void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_row_block block);
 /* Comes behind it, where BLOCK has strides: loads the first two out of the queue, if there is one. */
 void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_block block);
-/* Makes the next stride the one at hand, and begins to load the one behind it. */
-void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+/* Makes the next stride the one at hand, and begins to load the one behind it, or the last one for which
+   there are registers. */
+void ring_emit_next_stride(const ring_emitter *r, ring_packed *p, ring_row_block block);
 
 /* -- queue.c ------------------------------------------------------------------------------------------ */
 
@@ -282,7 +286,7 @@ typedef struct ring_strides {
     const ring_emitter *r;
     const ring_staging *staging;
     const ring_feed *feed;
-    const ring_packed *packed;
+    ring_packed *packed;
     /* The row block at hand; with `resident` and `prefetch_l2` the next one, for which L2 is asked */
     ring_row_block block, next;
     spmm_sums *sums;

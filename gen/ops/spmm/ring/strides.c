@@ -110,32 +110,37 @@ typedef struct second_half {
     int regs; /* of values, for each mma */
 } second_half;
 
-/* Keeps the values of the stride at hand, or leaves them where they are. */
+/* Keeps the values of the stride at hand. */
 static void keep_values(const ring_strides *s, second_half *late) {
     mc_builder *b = s->r->at.b;
     const spmm_arithmetic *math = &s->r->at.plan->math;
     int regs = late->regs, all = RING_HALVES * math->value_bytes; /* kept, and there, for each mma */
-    b32_array(b, "late_value", math->mma * regs, late->value);
+    if (!late->value[0].id) b32_array(b, "late_value", math->mma * regs, late->value);
     for (int i = 0; i < math->mma * regs; i++)
         EMIT(b, mov_b32, late->value[i], s->packed->at_hand.value[i / regs * all + all - regs + i % regs]);
 }
 
-/* The loop's part of a stride that has begun: its second half is gathered while the first one is
-   multiplied. */
-static second_half emit_first_half(ring_strides *s) {
+/* Asks whether there is a second half. */
+static void keep_whole(const ring_strides *s, second_half *late) {
     mc_builder *b = s->r->at.b;
+    const mc_reg control = s->packed->at_hand.control;
+    if (s->r->at.plan->math.joins_halves || s->r->plan->keeps_all) return;
+    if (!late->whole.id) late->whole = pred(b, "whole");
+    EMIT(b, setp_ge, late->whole, control, I(0));
+}
+
+/* The loop's part of a stride that has begun: its second half is gathered while the first one is multiplied.
+   What LATE keeps is declared by the first such part. */
+static void emit_first_half(ring_strides *s, second_half *late) {
     const ring_stride *at_hand = &s->packed->at_hand;
     const spmm_arithmetic *math = &s->r->at.plan->math;
     const mc_reg always = {0};
-    second_half late = {.regs = math->value_bytes * (math->joins_halves ? RING_HALVES : 1)};
-    if (!math->joins_halves && !s->r->plan->keeps_all)
-        late.whole = setp_ge(b, "whole", at_hand->control, I(0));
-    emit_gather(s, 1, math->kind->real ? always : late.whole);
+    keep_whole(s, late);
+    emit_gather(s, 1, math->kind->real ? always : late->whole);
     pairs_multiply(&s->pairs, 0, s->matrix[0], at_hand->value, RING_HALVES * math->value_bytes);
     pairs_add_bias(&s->pairs, at_hand->value);
-    keep_values(s, &late);
+    keep_values(s, late);
     ring_emit_next_stride(s->r, s->packed, s->block);
-    return late;
 }
 
 static void emit_second_half(ring_strides *s, const second_half *late) {
@@ -157,21 +162,36 @@ static void emit_last(ring_strides *s, const second_half *late, mc_label last, m
     emit_second_half(s, late);
 }
 
-/* While one half is multiplied the next is gathered: slots 0 to 15 of the next stride beside slots 16 to 31
-   of this one. Where slots 16 to 31 are empty, the last stride ends without them; any other stride multiplies
-   what is left in their registers by zeros. */
-static void emit_loop(ring_strides *s, mc_label done) {
+/* From a stride to the next one; to LAST, where there is none. */
+static void emit_stride(ring_strides *s, second_half *late, mc_label last) {
     mc_builder *b = s->r->at.b;
     mc_reg no_more = s->packed->some;
-    mc_label loop = label(b, "STRIDES"), last = label(b, "LAST");
-    heading(b, "Loop over strides: 32 nonzero vectors a time");
-    set_label(b, loop);
-    second_half late = emit_first_half(s);
+    emit_first_half(s, late);
     EMIT(b, setp_ge, no_more, s->block.stride, s->block.last);
     EMIT_IF(b, no_more, bra_uni, TO(last));
     note(b, "the next stride");
     emit_begin(s, false);
-    emit_second_half(s, &late);
+    emit_second_half(s, late);
+}
+
+/* While one half is multiplied the next is gathered: slots 0 to 15 of the next stride beside slots 16 to 31
+   of this one. Where slots 16 to 31 are empty, the last stride ends without them; any other stride multiplies
+   what is left in their registers by zeros. Where strides take registers in turn, a turn of the loop is one
+   of all registers, and a row block begins with the first ones. */
+static void emit_loop(ring_strides *s, mc_label done) {
+    mc_builder *b = s->r->at.b;
+    const spmm_arithmetic *math = &s->r->at.plan->math;
+    static const char *const prefixes[RING_TURNING] = {NULL, "second_", "third_"};
+    const int strides = ring_turns_sets(s->r->plan) ? RING_TURNING : 1;
+    second_half late = {.regs = math->value_bytes * (math->joins_halves ? RING_HALVES : 1)};
+    mc_label loop = label(b, "STRIDES"), last = label(b, "LAST");
+    heading(b, "Loop over strides: 32 nonzero vectors a time");
+    set_label(b, loop);
+    for (int i = 0; i < strides; i++) {
+        b->prefix = prefixes[i];
+        emit_stride(s, &late, last);
+    }
+    b->prefix = NULL;
     EMIT(b, bra_uni, TO(loop));
     emit_last(s, &late, last, done);
 }
