@@ -157,9 +157,10 @@ static void check_queues(const ring_plan *plan, mc_complaints *complaints) {
                  base->tile_n, most - (warps - base->warps));
 }
 
-/* Registers of three strides are there beside those of rows of 64 bytes and 8 rows of A. */
+/* Registers of three strides are there beside those of rows of 64 bytes and 8 rows of A; where warps finish
+   row blocks, beside more sums than those of one digit for 8 other warps alone: else ptxas 13 spills. */
 static void check_sets(const ring_plan *plan, mc_complaints *complaints) {
-    enum { MOST_ROW = 64 };
+    enum { MOST_ROW = 64, SUMS = 16, WARPS = 8 };
     if (!ring_turns_sets(plan) || ring_is_sparse(plan)) return;
     if (!plan->tensor)
         complain(complaints, F_DEPTH, "3 wants staging = \"tma\", not \"%s\"", plan->base.staging_name);
@@ -167,6 +168,11 @@ static void check_sets(const ring_plan *plan, mc_complaints *complaints) {
     else if (spmm_is_tall(&plan->base.math) || ring_row_bytes(plan) > MOST_ROW)
         complain(complaints, F_DEPTH, "vec = %d and rows of %d bytes leave 3 strides no registers: 2",
                  plan->base.vec, ring_row_bytes(plan));
+    else if (ring_finishers(plan) > 0 && plan->base.warps > WARPS && sums_of(plan) > SUMS)
+        complain(complaints, F_DEPTH,
+                 "%d warps and those that finish row blocks leave 3 strides no registers beside %d sums of a "
+                 "thread: 2",
+                 plan->base.warps, sums_of(plan));
 }
 
 void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *complaints) {
