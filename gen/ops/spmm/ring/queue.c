@@ -19,9 +19,9 @@
  * all lanes have read stride s, whose entry stride s + depth takes. Behind a row block's last stride it says
  * that the entries are free for the next row block.
  *
- * `depth` = 3 has no queue, but registers in a loop of three strides (strides.c). A warp has six scoreboards to
- * wait for loads by, and ptxas 13 may put all loads of a loop's next turn on one of them, so that a wait for
- * the first of these loads is one for the last of them. Longer loops so gained nothing. */
+ * `depth` = 3 has no queue, but registers in a loop of three strides (strides.c). A warp has six scoreboards
+ * to wait for loads by, and ptxas 13 may put all loads of a loop's next turn on one of them, so that a wait
+ * for the first of these loads is one for the last of them. Longer loops so gained nothing. */
 #include "ops/spmm/ring/ring.h"
 #include "parts/windowed.h"
 
