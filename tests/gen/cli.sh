@@ -456,6 +456,8 @@ expect 0 '.reqntid 416' parted
 expect 2 'resident: warps that finish row blocks leave no registers for vec = 16 and 64 columns' parted --set lhs=s16 --set rhs=s16
 expect 0 '_p2_d3(' parted --set vec=8 --set depth=3
 expect 2 'depth: vec = 16 and rows of 64 bytes leave 3 strides no registers: 2' parted --set depth=3
+expect 2 'depth: vec = 8 and rows of 128 bytes leave 3 strides no registers: 2' sparse --set sparse_mma=off --set vec=8 --set depth=3 "$tiled"
+expect 2 'depth: 3 wants an rhs of 4 to 16 bits' "$mcgen" --set depth=3 "$specs/spmm_tf32_tiled.lua"
 expect 2 'depth: 3 wants staging = "tma", not "async"' sparse --set sparse_mma=off --set vec=8 --set depth=3 --set window=1024 --set stages=2 "$specs/spmm_l8r8_tiled_sm80.lua"
 expect 2 'depth: 16 warps and those that finish row blocks leave 3 strides no registers beside 32 sums of a thread: 2' parted --set vec=8 --set depth=3 --set warps=16 --set lhs=s16
 expect 2 'sparse_mma: loads strides ahead itself: depth = 2, not 3' sparse --set depth=3 "$tiled"

@@ -72,7 +72,7 @@ typedef struct measured {
 #define PARTS(p, w, st, d)                                                                                   \
     "parts=" p " tile_n=64 warps=" w " stages=" st " depth=" d " prefetch_l2=off resident=off"
 #define STAYS(p, st) "parts=" p " tile_n=64 warps=16 stages=" st " depth=4 prefetch_l2=off resident=on"
-#define SETS(p, st)  "parts=" p " tile_n=64 warps=16 stages=" st " depth=3 prefetch_l2=on resident=on"
+#define HELD(p, st)  "parts=" p " tile_n=64 warps=16 stages=" st " depth=3 prefetch_l2=on resident=on"
 #define GATHER       "arch=sm_90 stride=64 tile_n=32 warps=4 split=4 prefetch=on"
 static const measured cold[] = {
     {"spmm_l8r8_decode", DECODE("8", "2", "12", "8"), &square7, 8, 4.58},
@@ -89,9 +89,9 @@ static const measured cold[] = {
      64, 38.7},
     {"spmm_l8r8_split", STAYS("2", "8"), &tall9, 64, 9.99},
     {"spmm_l8r8_split", STAYS("4", "4"), &tall9, 64, 11.4},
-    {"spmm_l8r8_split", SETS("2", "8"), &tall9, 64, 9.27},
-    {"spmm_l8r8_split", SETS("4", "4"), &tall9, 64, 9.84},
-    {"spmm_l8r8_split", SETS("4", "4"), &tall7, 64, 15.5},
+    {"spmm_l8r8_split", HELD("2", "8"), &tall9, 64, 9.27},
+    {"spmm_l8r8_split", HELD("4", "4"), &tall9, 64, 9.84},
+    {"spmm_l8r8_split", HELD("4", "4"), &tall7, 64, 15.5},
     {"spmm_l8r8_split", STAYS("2", "8"), &tall7, 64, 16.8},
     {"spmm_l8r8_split", STAYS("2", "8"), &square9, 64, 5.65},
     {"spmm_l8r8_f16", GATHER, &square7, 8, 13.4},

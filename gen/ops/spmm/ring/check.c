@@ -56,7 +56,7 @@ static void check_sparse(const ring_plan *plan, mc_complaints *complaints) {
     else if (!plan->tensor)
         complain(complaints, F_SPARSE_MMA, "wants staging = \"tma\", not \"%s\"", base->staging_name);
     else if (plan->resident) complain(complaints, F_SPARSE_MMA, "wants resident = \"off\"");
-    else if (ring_is_queued(plan) || ring_turns_sets(plan))
+    else if (ring_asks_ahead(plan))
         complain(complaints, F_SPARSE_MMA, "loads strides ahead itself: depth = 2, not %d", plan->depth);
     else if (sums_of(plan) > FEW_SUMS && base->warps > MOST_WARPS)
         complain(complaints, F_SPARSE_MMA, "leaves %d warps no registers for %d sums of a thread: at most %d",
@@ -159,9 +159,9 @@ static void check_queues(const ring_plan *plan, mc_complaints *complaints) {
 
 /* Registers of three strides are there beside those of rows of 64 bytes and 8 rows of A; where warps finish
    row blocks, beside more sums than those of one digit for 8 other warps alone: else ptxas 13 spills. */
-static void check_sets(const ring_plan *plan, mc_complaints *complaints) {
+static void check_held(const ring_plan *plan, mc_complaints *complaints) {
     enum { MOST_ROW = 64, SUMS = 16, WARPS = 8 };
-    if (!ring_turns_sets(plan) || ring_is_sparse(plan)) return;
+    if (!ring_rotates(plan) || ring_is_sparse(plan)) return;
     if (!plan->tensor)
         complain(complaints, F_DEPTH, "3 wants staging = \"tma\", not \"%s\"", plan->base.staging_name);
     else if (ring_reads_words(plan)) complain(complaints, F_DEPTH, "3 wants an rhs of 4 to 16 bits");
@@ -200,7 +200,7 @@ void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *comp
     check_group(plan, complaints);
     check_resident(plan, complaints);
     check_queues(plan, complaints);
-    check_sets(plan, complaints);
+    check_held(plan, complaints);
     if (plan->prefetch && !arch->tma)
         complain(complaints, F_PREFETCH_L2, "%s has no bulk copies, by which L2 is asked", arch->target);
     check_shared_memory(plan, arch, complaints);

@@ -1,6 +1,6 @@
 /* A lane's words of the ring kernel's packed arrays (windowed.h). Those of a stride are loaded while the
-   stride before it is computed: out of memory, or out of the warp's queue, which asked for them long before
-   (queue.c). */
+   stride before it is computed, or the two before it (`depth` = 3): out of memory, or out of the warp's
+   queue, which asked for them long before (queue.c). */
 #include "ops/spmm/ring/ring.h"
 #include "parts/windowed.h"
 
@@ -90,9 +90,9 @@ ring_packed ring_emit_packed(const ring_emitter *r) {
     p.places_at = address(b, "places_at"), p.values_at = address(b, "values_at");
     p.control_at = address(b, "control_at");
     emit_start(r, &p);
-    p.sets[0] = p.at_hand = emit_empty(r, "place", "step", "value");
-    p.sets[1] = p.next = emit_empty(r, "next_place", "next_step", "next_value");
-    if (ring_turns_sets(r->plan)) p.sets[2] = emit_empty(r, "third_place", "third_step", "third_value");
+    p.held[0] = p.at_hand = emit_empty(r, "place", "step", "value");
+    p.held[1] = emit_empty(r, "next_place", "next_step", "next_value");
+    if (ring_rotates(r->plan)) p.held[2] = emit_empty(r, "third_place", "third_step", "third_value");
     return p;
 }
 
@@ -148,23 +148,22 @@ static void emit_load(const ring_emitter *r, const ring_packed *p, const ring_st
     emit_values(r, p, to, &p->some_values);
 }
 
+/* Loads the stride that is so many AHEAD of BLOCK's `stride`. */
+static void emit_load_ahead(const ring_emitter *r, const ring_packed *p, const ring_stride *to, int ahead,
+                            ring_row_block block) {
+    EMIT(r->at.b, add_s32, p->fetch, block.stride, I(ahead));
+    emit_load(r, p, to, p->fetch, block);
+}
+
 /* Loads the stride behind the one at hand. The entry of the latter is free then, for another one. */
 static void emit_load_next(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
     mc_builder *b = r->at.b;
     int depth = r->plan->depth;
     if (ring_is_queued(r->plan)) ring_queue_await(r, depth - 2);
-    EMIT(b, add_s32, p->fetch, block.stride, I(1));
-    emit_load(r, p, &p->next, p->fetch, block);
+    emit_load_ahead(r, p, &p->held[1], 1, block);
     if (!ring_is_queued(r->plan)) return;
     EMIT(b, add_s32, p->fetch, block.stride, I(depth));
     ring_queue_ask(r, p, p->fetch, block.last);
-}
-
-/* Loads the stride that is so many AHEAD of BLOCK's first one. */
-static void emit_load_ahead(const ring_emitter *r, const ring_packed *p, const ring_stride *to, int ahead,
-                            ring_row_block block) {
-    EMIT(r->at.b, add_s32, p->fetch, block.stride, I(ahead));
-    emit_load(r, p, to, p->fetch, block);
 }
 
 void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
@@ -173,14 +172,9 @@ void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_r
         ring_ahead_ask_first(r, p, block);
         return;
     }
-    if (ring_turns_sets(r->plan)) {
-        emit_load(r, p, &p->sets[0], block.stride, block);
-        for (int i = 1; i < RING_TURNING; i++) emit_load_ahead(r, p, &p->sets[i], i, block);
-        return;
-    }
     if (!ring_is_queued(r->plan)) {
-        emit_load(r, p, &p->at_hand, block.stride, block);
-        emit_load_next(r, p, block);
+        emit_load(r, p, &p->held[0], block.stride, block);
+        for (int i = 1; i < r->plan->depth; i++) emit_load_ahead(r, p, &p->held[i], i, block);
         return;
     }
     note(b, "copy the first %d strides to the warp's queue", r->plan->depth);
@@ -198,11 +192,11 @@ void ring_emit_take_first(const ring_emitter *r, const ring_packed *p, ring_row_
 }
 
 /* The registers of the stride at hand are free: what is left of it was kept. */
-static void emit_next_set(const ring_emitter *r, ring_packed *p, ring_row_block block) {
-    note(r->at.b, "load the stride %d behind it", RING_TURNING - 1);
-    emit_load_ahead(r, p, &p->sets[p->set], RING_TURNING - 1, block);
-    p->set = (p->set + 1) % RING_TURNING;
-    p->at_hand = p->sets[p->set];
+static void emit_next_held(const ring_emitter *r, ring_packed *p, ring_row_block block) {
+    note(r->at.b, "load the stride %d behind it", RING_HELD - 1);
+    emit_load_ahead(r, p, &p->held[p->hand], RING_HELD - 1, block);
+    p->hand = (p->hand + 1) % RING_HELD;
+    p->at_hand = p->held[p->hand];
 }
 
 /* What moves here was asked for a stride ago; a register that moved right behind its load would wait for
@@ -210,14 +204,14 @@ static void emit_next_set(const ring_emitter *r, ring_packed *p, ring_row_block 
 void ring_emit_next_stride(const ring_emitter *r, ring_packed *p, ring_row_block block) {
     mc_builder *b = r->at.b;
     EMIT(b, add_s32, block.stride, block.stride, I(1));
-    if (ring_turns_sets(r->plan)) {
-        emit_next_set(r, p, block);
+    if (ring_rotates(r->plan)) {
+        emit_next_held(r, p, block);
         return;
     }
     for (int i = 0; i < ring_place_words(r->plan); i++)
-        EMIT(b, mov_b32, p->at_hand.place[i], p->next.place[i]);
-    if (!r->plan->keeps_all) EMIT(b, mov_b32, p->at_hand.control, p->next.control);
-    for (int i = 0; i < value_regs(r); i++) EMIT(b, mov_b32, p->at_hand.value[i], p->next.value[i]);
+        EMIT(b, mov_b32, p->at_hand.place[i], p->held[1].place[i]);
+    if (!r->plan->keeps_all) EMIT(b, mov_b32, p->at_hand.control, p->held[1].control);
+    for (int i = 0; i < value_regs(r); i++) EMIT(b, mov_b32, p->at_hand.value[i], p->held[1].value[i]);
     if (ring_is_queued(r->plan))
         note(b, "load the stride behind it, and copy one %d behind it", r->plan->depth);
     else note(b, "prefetch the stride behind it");

@@ -14,7 +14,7 @@ enum {
     RING_NARROW_BYTES = 16,
     RING_BY_ELEMENTS = 1, /* ring_plan.copy */
     RING_PIECE = 16,      /* bytes of A that a lane copies at once */
-    RING_TURNING = 3      /* strides of A that registers hold at most, and take in turn */
+    RING_HELD = 3         /* strides of A that registers hold at most */
 };
 
 /* The names of `resident`, in their order. */
@@ -141,9 +141,11 @@ unsigned ring_tile_bytes(const ring_plan *plan);
 unsigned ring_parts_bytes(const ring_plan *plan);
 
 /* queue.c. Whether warps have queues; bytes of an entry, and of all queues. */
-static inline bool ring_is_queued(const ring_plan *plan) { return plan->depth > RING_TURNING; }
-/* Whether strides take sets of registers in turn, in a loop of as many strides as there are sets. */
-static inline bool ring_turns_sets(const ring_plan *plan) { return plan->depth == RING_TURNING; }
+static inline bool ring_is_queued(const ring_plan *plan) { return plan->depth > RING_HELD; }
+/* Whether the loop goes through all strides that registers hold, so that none of them moves. */
+static inline bool ring_rotates(const ring_plan *plan) { return plan->depth == RING_HELD; }
+/* Whether more than the next stride has been asked for: one of these two. */
+static inline bool ring_asks_ahead(const ring_plan *plan) { return plan->depth > 2; }
 int ring_entry_bytes(const ring_plan *plan);
 unsigned ring_queue_bytes(const ring_plan *plan);
 

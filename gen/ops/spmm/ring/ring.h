@@ -237,14 +237,13 @@ typedef struct ring_packed {
     /* scratch: the number of the stride that is loaded; whether the row block has it, and this lane values */
     mc_reg fetch, some;
     spmm_value_lanes some_values;
-    ring_stride at_hand, next; /* the stride at hand, and the next, which is on its way */
-    /* Where strides take registers in turn: theirs, and which of them are those of the stride at hand */
-    ring_stride sets[RING_TURNING];
-    int set;
-    ring_ahead ahead; /* sparse: instead of `next` */
+    ring_stride at_hand;         /* the stride at hand */
+    ring_stride held[RING_HELD]; /* it and the next ones, which are on their way: as many as `depth` */
+    int hand;                    /* which of them is at hand; 0, unless the loop goes through them */
+    ring_ahead ahead;            /* sparse: instead of `held` */
 } ring_packed;
 
-/* Sets where strides lie, and makes both strides empty, since a load may leave them as they are. */
+/* Sets where strides lie, and makes those in registers empty, since a load may leave them as they are. */
 ring_packed ring_emit_packed(const ring_emitter *r);
 /* Asks for BLOCK's first strides: loads as many as registers hold, or copies as many as the queue does. All
    lanes must have read what the queue held before. */

@@ -122,7 +122,7 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     size_t length = strlen(name);
     if (plan->parts > 1)
         length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_p%d", plan->parts);
-    if (plan->depth > 2)
+    if (ring_asks_ahead(plan))
         length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_d%d", plan->depth);
     if (ring_is_sparse(plan)) length += (size_t)snprintf(name + length, MC_MAX_ENTRY - length, "_sparse");
     if (plan->base.group > 0) snprintf(name + length, MC_MAX_ENTRY - length, "_g%d", plan->base.group);

@@ -176,13 +176,13 @@ static void emit_stride(ring_strides *s, second_half *late, mc_label last) {
 
 /* While one half is multiplied the next is gathered: slots 0 to 15 of the next stride beside slots 16 to 31
    of this one. Where slots 16 to 31 are empty, the last stride ends without them; any other stride multiplies
-   what is left in their registers by zeros. Where strides take registers in turn, a turn of the loop is one
-   of all registers, and a row block begins with the first ones. */
+   what is left in their registers by zeros. Where it goes through all strides that registers hold, it is as
+   many strides long, and a row block begins with the first one's registers. */
 static void emit_loop(ring_strides *s, mc_label done) {
     mc_builder *b = s->r->at.b;
     const spmm_arithmetic *math = &s->r->at.plan->math;
-    static const char *const prefixes[RING_TURNING] = {NULL, "second_", "third_"};
-    const int strides = ring_turns_sets(s->r->plan) ? RING_TURNING : 1;
+    static const char *const prefixes[RING_HELD] = {NULL, "second_", "third_"};
+    const int strides = ring_rotates(s->r->plan) ? RING_HELD : 1;
     second_half late = {.regs = math->value_bytes * (math->joins_halves ? RING_HALVES : 1)};
     mc_label loop = label(b, "STRIDES"), last = label(b, "LAST");
     heading(b, "Loop over strides: 32 nonzero vectors a time");
