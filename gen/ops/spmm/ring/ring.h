@@ -238,7 +238,7 @@ typedef struct ring_packed {
     mc_reg fetch, some;
     spmm_value_lanes some_values;
     ring_stride at_hand;         /* the stride at hand */
-    ring_stride held[RING_HELD]; /* it and the next ones, which are on their way: as many as `depth` */
+    ring_stride held[RING_HELD]; /* it and those that are on their way: two, or all that registers hold */
     int hand;                    /* which of them is at hand; 0, unless the loop goes through them */
     ring_ahead ahead;            /* sparse: instead of `held` */
 } ring_packed;
