@@ -169,6 +169,14 @@ static const int cuda_swizzle_of[] = {[MC_SWIZZLE_NONE] = CUDA_SWIZZLE_NONE,
                                       [MC_SWIZZLE_64B] = CUDA_SWIZZLE_64B,
                                       [MC_SWIZZLE_128B] = CUDA_SWIZZLE_128B};
 
+/* What L2 brings more than is asked for, in bytes. Of boxes whose rows are less than a line the copies take a
+   quarter longer by it (docs/measurements.md, 2026-11-30). */
+static int promotion_of(const mc_tensor *tensor) {
+    enum { LINE = 128 };
+    return mc_type_size(tensor->type, tensor->box[0]) < LINE ? CUDA_L2_PROMOTION_NONE
+                                                             : CUDA_L2_PROMOTION_256B;
+}
+
 static mc_status cuda_tensor_map(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map,
                                  mc_diag *diag) {
     static const unsigned every_element[MC_TENSOR_RANK] = {1, 1, 1};
@@ -181,7 +189,7 @@ static mc_status cuda_tensor_map(mc_device *device, const mc_tensor *tensor, mc_
                      cuda_tensor_of[element_rows[tensor->type].tensor], (unsigned)tensor->rank,
                      (void *)(uintptr_t)tensor->address, tensor->dims, tensor->strides, tensor->box,
                      every_element, CUDA_INTERLEAVE_NONE, cuda_swizzle_of[tensor->swizzle],
-                     CUDA_L2_PROMOTION_256B, CUDA_FILL_ZERO);
+                     promotion_of(tensor), CUDA_FILL_ZERO);
 }
 
 /* -- Devices */

@@ -50,7 +50,7 @@ enum {                                                /* CUtensorMapDataType */
        CUDA_TENSOR_BFLOAT16 = 9
 };
 enum { CUDA_SWIZZLE_NONE, CUDA_SWIZZLE_32B, CUDA_SWIZZLE_64B, CUDA_SWIZZLE_128B }; /* CUtensorMapSwizzle */
-enum { CUDA_INTERLEAVE_NONE = 0, CUDA_L2_PROMOTION_256B = 3, CUDA_FILL_ZERO = 0 };
+enum { CUDA_INTERLEAVE_NONE = 0, CUDA_L2_PROMOTION_NONE = 0, CUDA_L2_PROMOTION_256B = 3, CUDA_FILL_ZERO = 0 };
 enum { CUDA_ATTRIBUTE_PROGRAMMATIC_SERIALIZATION = 6 };                     /* CUlaunchAttributeID */
 enum { CUDA_STREAM_DEFAULT = 0, CUDA_STREAM_NON_BLOCKING = 1 };             /* CUstream_flags */
 enum { CUDA_CAPTURE_MODE_THREAD_LOCAL = 1, CUDA_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
