@@ -265,9 +265,21 @@ expect 2 'resident: "always" wants rows of at most 64 bytes: tile_n = 64' always
 expect 2 'split: staging = "async" wants 32 columns for each warp, tile_n has 64' always --set resident=on
 expect 2 'resident: rows of 16 bytes stay in any case or never: "always" or off' always --set tile_n=16 --set resident=on
 expect 2 'together: wants c_major = "column"' parts --set together=4
-expect 2 'parts: wants staging = "tma", not "async"' parts --set staging=async
-expect 2 'parts: each of 4 thread blocks finishes a row block of 2: want more warps' parts --set warps=2
-expect 2 'parts: thread blocks finish as many row blocks: warps = 2, 4, 8 or 16, not 15' parts --set parts=2 --set warps=15
+expect 2 'parts: wants staging = "tma", not "async", or resident = "always"' parts --set staging=async
+expect 2 'parts: each of 4 thread blocks finishes a row block of 2: want more warps' parts --set warps=2 --set resident=on
+expect 2 'parts: thread blocks finish as many row blocks: warps = 2, 4, 8 or 16, not 15' parts --set parts=2 --set warps=15 --set resident=on
+expect 2 'parts: each of 8 thread blocks stores at least 16 columns, tile_n has 64' parts --set parts=8
+expect 0 'clusters of (1, 1, 8) thread blocks' parts --set parts=8 --set resident=on
+expect 2 'warps: more than 16 are for staging = "tma" and "async", not "direct"' "$mcgen" --set warps=20 "$spec"
+
+# -- A part of B copied whole ------------------------------------------------------------------------------------------
+whole() { "$mcgen" --set parts=2 --set stages=4 "$@" "$specs/spmm_l8r8_whole.lua"; }
+expect 0 'k must be at most 2048' whole
+expect 0 '.reqntid 896' whole --set warps=28
+expect 2 'resident: "always" takes a k of at most parts * window * stages = 2048, not 2049' whole --set k=2049
+expect 2 'parts: each of 4 thread blocks stores at least 16 columns, tile_n has 32' whole --set parts=4 --set tile_n=32
+expect 2 'depth: 28 warps leave 3 strides no registers beside 32 sums of a thread: 2' whole --set warps=28 --set lhs=s16 --set tile_n=64 --set depth=3
+expect 0 '_p2_d3(' whole --set warps=24 --set lhs=s16 --set tile_n=64 --set depth=3
 expect 2 'parts: wants integers' parts --set lhs=f16 --set rhs=f16
 expect 2 'parts: sm_80 has no thread block clusters' parts --arch sm_80 --set staging=async --set overlap=off
 expect 2 'parts: staging = "direct" has no windows to share out: leave it out' "$mcgen" --set parts=4 "$spec"
@@ -458,7 +470,7 @@ expect 0 '_p2_d3(' parted --set vec=8 --set depth=3
 expect 2 'depth: vec = 16 and rows of 64 bytes leave 3 strides no registers: 2' parted --set depth=3
 expect 2 'depth: vec = 8 and rows of 128 bytes leave 3 strides no registers: 2' sparse --set sparse_mma=off --set vec=8 --set depth=3 "$tiled"
 expect 2 'depth: 3 wants an rhs of 4 to 16 bits' "$mcgen" --set depth=3 "$specs/spmm_tf32_tiled.lua"
-expect 2 'depth: 3 wants staging = "tma", not "async"' sparse --set sparse_mma=off --set vec=8 --set depth=3 --set window=1024 --set stages=2 "$specs/spmm_l8r8_tiled_sm80.lua"
+expect 2 'depth: 3 wants staging = "tma" or resident = "always", not "async"' sparse --set sparse_mma=off --set vec=8 --set depth=3 --set window=1024 --set stages=2 "$specs/spmm_l8r8_tiled_sm80.lua"
 expect 2 'depth: 16 warps and those that finish row blocks leave 3 strides no registers beside 32 sums of a thread: 2' parted --set vec=8 --set depth=3 --set warps=16 --set lhs=s16
 expect 2 'sparse_mma: loads strides ahead itself: depth = 2, not 3' sparse --set depth=3 "$tiled"
 

@@ -71,6 +71,7 @@ typedef struct measured {
     "warps=" w " split=" s " stages=" st " depth=" d " prefetch_l2=off resident=always"
 #define PARTS(p, w, st, d)                                                                                   \
     "parts=" p " tile_n=64 warps=" w " stages=" st " depth=" d " prefetch_l2=off resident=off"
+#define WHOLE(p, w)  "parts=" p " tile_n=64 warps=" w " stages=8 depth=3 prefetch_l2=off resident=always"
 #define STAYS(p, st) "parts=" p " tile_n=64 warps=16 stages=" st " depth=4 prefetch_l2=off resident=on"
 #define HELD(p, st)  "parts=" p " tile_n=64 warps=16 stages=" st " depth=3 prefetch_l2=on resident=on"
 #define GATHER       "arch=sm_90 stride=64 tile_n=32 warps=4 split=4 prefetch=on"
@@ -81,12 +82,18 @@ static const measured cold[] = {
     {"spmm_l8r8_decode", DECODE("16", "4", "12", "2"), &wide7, 1, 16.4},
     {"spmm_l8r8_decode", DECODE("8", "4", "4", "8"), &tall7, 16, 11.3},
     {"spmm_l8r8_decode", DECODE("16", "2", "4", "4"), &tall9, 16, 5.72},
-    {"spmm_l8r8_split", PARTS("2", "8", "6", "8"), &square7, 64, 7.26},
-    {"spmm_l8r8_split", PARTS("2", "8", "6", "2"), &square7, 64, 12.85},
-    {"spmm_l8r8_split", PARTS("4", "16", "4", "8"), &square7, 64, 11.51},
-    {"spmm_l8r8_split", PARTS("2", "16", "4", "8"), &tall9, 64, 13.24},
-    {"spmm_l8r8_split", "parts=4 tile_n=32 warps=16 stages=4 depth=8 prefetch_l2=off resident=off", &tall7,
-     64, 38.7},
+    {"spmm_l8r8_split", PARTS("2", "8", "6", "8"), &square7, 64, 6.83},
+    {"spmm_l8r8_split", PARTS("2", "8", "6", "2"), &square7, 64, 12.34},
+    {"spmm_l8r8_split", PARTS("4", "16", "4", "8"), &square7, 64, 11},
+    {"spmm_l8r8_split", PARTS("2", "16", "4", "8"), &tall9, 64, 11.74},
+    {"spmm_l8r8_whole", WHOLE("4", "18"), &square7, 64, 5.78},
+    {"spmm_l8r8_whole", WHOLE("4", "18"), &square9, 64, 4.1},
+    {"spmm_l8r8_whole", WHOLE("2", "28"), &tall7, 64, 11.61},
+    {"spmm_l8r8_whole", WHOLE("2", "28"), &tall9, 64, 6.45},
+    {"spmm_l8r8_whole", WHOLE("2", "16"), &tall7, 64, 16.98},
+    {"spmm_l8r8_whole", WHOLE("2", "16"), &tall9, 64, 9.87},
+    {"spmm_l8r8_whole", "parts=2 tile_n=32 warps=28 stages=8 depth=3 prefetch_l2=off resident=always", &tall9,
+     32, 5.19},
     {"spmm_l8r8_split", STAYS("2", "8"), &tall9, 64, 9.99},
     {"spmm_l8r8_split", STAYS("4", "4"), &tall9, 64, 11.4},
     {"spmm_l8r8_split", HELD("2", "8"), &tall9, 64, 9.27},
@@ -120,7 +127,11 @@ static void check_kinds(void) {
             }
     mc_problem dense = of_columns(square7, 64, true), sparse = of_columns(square9, 64, true);
     CHECK(least("spmm_l8r8_split", "", dense) < least("spmm_l8r8_f16", "", dense), "64 tokens at .7");
-    CHECK(least("spmm_l8r8_split", "", sparse) > least("spmm_l8r8_f16", "", sparse), "and at .9");
+    CHECK(least("spmm_l8r8_split", "", sparse) > least("spmm_l8r8_overlap", "", sparse), "and at .9");
+    CHECK(least("spmm_l8r8_whole", "", dense) < least("spmm_l8r8_split", "", dense), "parts copied whole");
+    sparse = of_columns(tall9, 64, true);
+    CHECK(least("spmm_l8r8_whole", "", sparse) < least("spmm_l8r8_split", "", sparse), "in one wave");
+    CHECK(least("spmm_l8r8_whole", "", sparse) < least("spmm_l8r8_overlap", "", sparse), "and for gathers");
     mc_problem many = of_columns(square7, 512, false);
     CHECK(least("spmm_l8r8_tiled", "", many) < least("spmm_l8r8_split", "", many), "512 tokens");
     CHECK(least("spmm_l8r8_tiled", "", many) < least("spmm_l8r8_f16", "", many), "512 tokens, gather");

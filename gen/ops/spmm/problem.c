@@ -35,6 +35,14 @@ static void check_c_rows(const spmm_plan *plan, int field, int64_t ld, mc_compla
                  (long long)least);
 }
 
+/* Only the ring has room for more warps than MANY. */
+static void check_warps(const spmm_plan *plan, mc_complaints *complaints) {
+    enum { MANY = 16 };
+    if (plan->warps <= MANY || plan->staging == SPMM_TMA || plan->staging == SPMM_ASYNC) return;
+    complain(complaints, F_WARPS, "more than %d are for staging = \"tma\" and \"async\", not \"%s\"", MANY,
+             plan->staging_name);
+}
+
 static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
     if (plan->m != MC_OPEN && !plan->panels && plan->m % plan->vec)
         complain(complaints, F_M, "%lld is not a multiple of vec = %d", (long long)plan->m, plan->vec);
@@ -117,6 +125,7 @@ void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_c
     plan->math = spmm_plan_arithmetic(point, gathers, plan->output.exact, complaints);
     plan->output.real = plan->math.kind->real;
     check_split(plan, complaints);
+    check_warps(plan, complaints);
     check_shapes(plan, complaints);
     check_major(plan, complaints);
     out_check(&plan->output, &output_fields, &mc_archs[point[FIELD_ARCH]], complaints);

@@ -99,7 +99,7 @@ static void emit_piece(const ring_emitter *r, const ring_async *a) {
     int row_bytes = ring_row_bytes(r->plan), rows = ROW_OF_BANKS / row_bytes,
         units = row_bytes / WINDOWED_UNIT;
     EMIT(b, mov_b32, p->bytes, a->inside);
-    EMIT(b, setp_ge, p->beyond, p->row, dim_operand(r->at.plan->k, r->k));
+    EMIT(b, setp_ge, p->beyond, p->row, a->rows);
     EMIT_IF(b, p->beyond, mov_b32, p->bytes, I(0));
     if (units > 1) {
         EMIT(b, shl_b32, p->at, p->row, I(log2_of(WINDOWED_UNIT / rows)));
@@ -209,6 +209,12 @@ static void emit_begin(ring_emitter *r, ring_async *a) {
     heading(b, "Copy the first windows of B: each thread the same piece of rows that lie row_step apart");
     r->at.b_array = load_array(b, "b");
     spmm_emit_row_bytes(&r->at);
+    a->rows = dim_operand(r->at.plan->k, r->k);
+    if (r->first_row.id) {
+        note(b, "this thread block's part of its rows");
+        a->rows = sub_s32(b, "part_rows", a->rows, r->first_row);
+        r->at.b_array = mad_wide(b, "part_at", r->first_row, r->at.row_bytes, r->at.b_array);
+    }
     emit_pieces(r, a);
 }
 
@@ -291,6 +297,7 @@ static void fill_all(ring_feed *f) {
 static void begin_all(ring_feed *f) {
     note(f->r->at.b, "the first windows are there");
     emit_await(f->r->at.b);
+    ring_emit_parts_begun(f->r);
 }
 
 const ring_staging ring_all_at_once = {.fill = fill_all, .begin = begin_all, .turn = turn};

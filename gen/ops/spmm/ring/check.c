@@ -74,9 +74,8 @@ static void check_group(const ring_plan *plan, mc_complaints *complaints) {
 /* What a ring has that holds all of B in any case, and which rings that stay are such rings. */
 static void check_resident(const ring_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
-    if (!plan->resident) return;
     if (!plan->keeps_all) {
-        if (ring_is_narrow(plan))
+        if (plan->resident && ring_is_narrow(plan))
             complain(complaints, F_RESIDENT, "rows of 16 bytes stay in any case or never: \"always\" or off");
         return;
     }
@@ -85,9 +84,9 @@ static void check_resident(const ring_plan *plan, mc_complaints *complaints) {
     if (ring_row_bytes(plan) > ALWAYS_BYTES)
         complain(complaints, F_RESIDENT, "\"always\" wants rows of at most %d bytes: tile_n = %d",
                  ALWAYS_BYTES, ALWAYS_BYTES * base->tile_n / ring_row_bytes(plan));
-    if (base->k != MC_OPEN && base->k > ring_capacity(plan))
-        complain(complaints, F_RESIDENT, "\"always\" takes a k of at most window * stages = %d, not %lld",
-                 ring_capacity(plan), (long long)base->k);
+    if (base->k != MC_OPEN && base->k > ring_most_k(plan))
+        complain(complaints, F_RESIDENT, "\"always\" takes a k of at most %swindow * stages = %d, not %lld",
+                 plan->parts > 1 ? "parts * " : "", ring_most_k(plan), (long long)base->k);
 }
 
 static void check_shared_memory(const ring_plan *plan, const mc_arch *arch, mc_complaints *complaints) {
@@ -117,8 +116,9 @@ static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaint
     const spmm_plan *base = &plan->base;
     if (plan->parts == 1) return;
     if (!arch->clusters) complain(complaints, F_PARTS, "%s has no thread block clusters", arch->target);
-    else if (!plan->tensor)
-        complain(complaints, F_PARTS, "wants staging = \"tma\", not \"%s\"", base->staging_name);
+    else if (!plan->tensor && !plan->keeps_all)
+        complain(complaints, F_PARTS, "wants staging = \"tma\", not \"%s\", or resident = \"always\"",
+                 base->staging_name);
     else if (base->math.kind->real) complain(complaints, F_PARTS, "wants integers");
     else if (base->c_columns) complain(complaints, F_PARTS, "wants c_major = \"row\"");
     else if (base->split > 1) complain(complaints, F_PARTS, "wants split = 1, not %d", base->split);
@@ -127,10 +127,13 @@ static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaint
         complain(complaints, F_RESIDENT,
                  "warps that finish row blocks leave no registers for vec = %d and %d columns: fewer, or off",
                  base->vec, base->tile_n);
-    else if (base->warps < plan->parts)
+    else if (ring_shares_columns(plan) && base->tile_n < plan->parts * ring_run_span(plan))
+        complain(complaints, F_PARTS, "each of %d thread blocks stores at least %d columns, tile_n has %d",
+                 plan->parts, ring_run_span(plan), base->tile_n);
+    else if (plan->resident && base->warps < plan->parts)
         complain(complaints, F_PARTS, "each of %d thread blocks finishes a row block of %d: want more warps",
                  plan->parts, base->warps);
-    else if ((base->warps & (base->warps - 1)) != 0)
+    else if (plan->resident && (base->warps & (base->warps - 1)) != 0)
         complain(complaints, F_PARTS,
                  "thread blocks finish as many row blocks: warps = 2, 4, 8 or 16, not %d", base->warps);
 }
@@ -157,22 +160,23 @@ static void check_queues(const ring_plan *plan, mc_complaints *complaints) {
                  base->tile_n, most - (warps - base->warps));
 }
 
-/* Registers of three strides are there beside those of rows of 64 bytes and 8 rows of A; where warps finish
-   row blocks, beside more sums than those of one digit for 8 other warps alone: else ptxas 13 spills. */
+/* Registers of three strides are there beside those of rows of 64 bytes and 8 rows of A. Beside more sums
+   than those of one digit they are there for 24 warps, or for 8 beside those that finish row blocks: else
+   ptxas 13 spills. */
 static void check_held(const ring_plan *plan, mc_complaints *complaints) {
-    enum { MOST_ROW = 64, SUMS = 16, WARPS = 8 };
+    enum { MOST_ROW = 64, SUMS = 16, BESIDE_FINISHERS = 8, ALONE = 24 };
+    const bool finishers = ring_finishers(plan) > 0;
     if (!ring_rotates(plan) || ring_is_sparse(plan)) return;
-    if (!plan->tensor)
-        complain(complaints, F_DEPTH, "3 wants staging = \"tma\", not \"%s\"", plan->base.staging_name);
+    if (!plan->tensor && !plan->keeps_all)
+        complain(complaints, F_DEPTH, "3 wants staging = \"tma\" or resident = \"always\", not \"%s\"",
+                 plan->base.staging_name);
     else if (ring_reads_words(plan)) complain(complaints, F_DEPTH, "3 wants an rhs of 4 to 16 bits");
     else if (spmm_is_tall(&plan->base.math) || ring_row_bytes(plan) > MOST_ROW)
         complain(complaints, F_DEPTH, "vec = %d and rows of %d bytes leave 3 strides no registers: 2",
                  plan->base.vec, ring_row_bytes(plan));
-    else if (ring_finishers(plan) > 0 && plan->base.warps > WARPS && sums_of(plan) > SUMS)
-        complain(complaints, F_DEPTH,
-                 "%d warps and those that finish row blocks leave 3 strides no registers beside %d sums of a "
-                 "thread: 2",
-                 plan->base.warps, sums_of(plan));
+    else if (plan->base.warps > (finishers ? BESIDE_FINISHERS : ALONE) && sums_of(plan) > SUMS)
+        complain(complaints, F_DEPTH, "%d warps%s leave 3 strides no registers beside %d sums of a thread: 2",
+                 plan->base.warps, finishers ? " and those that finish row blocks" : "", sums_of(plan));
 }
 
 void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *complaints) {

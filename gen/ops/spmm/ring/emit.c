@@ -88,7 +88,7 @@ static void emit_zero_row(const ring_emitter *r) {
 
 static void emit_row_block(ring_strides *s, ring_epilogue *epilogue) {
     set_label(s->r->at.b, label(s->r->at.b, "ROW_BLOCKS"));
-    const bool gives = s->r->plan->parts > 1 || ring_sums_to_first(s->r->plan);
+    const bool gives = ring_sums_to_first(s->r->plan);
     if (gives) epilogue->next = label(s->r->at.b, "SENT");
     ring_emit_row_factors(epilogue);
     ring_emit_strides(s);
@@ -161,6 +161,7 @@ static void emit_products(ring_emitter *r, const ring_staging *staging, ring_fee
         .r = r, .staging = staging, .feed = feed, .packed = &packed, .block = block, .sums = &sums};
     ring_emit_strides_start(&strides);
     emit_zero_row(r);
+    ring_emit_parts_barrier(r);
     staging->begin(feed);
     if (ring_is_sparse(r->plan)) ring_tma_wants_begin(feed);
     if (ring_zero_bytes(r->plan) > 0) note_pending(&strides, feed);

@@ -35,10 +35,15 @@ static double windows_of(const spmm_situation *s) {
 }
 static double vectors_in(const spmm_situation *s, double vectors) { return vectors / ring_of(s)->parts; }
 
-/* Time of the cluster's sums. */
+/* What is left of the time of meetings where threads copy B. It was fitted to tensor copies of rows of 64
+   bytes, which take longer than windows of 128 do. */
+static const double thread_copies_meet = 0.4;
+
+/* Time of the cluster's sums. Where columns are shared out all warps send some of them, and add, at once. */
 static double exchange_of(const spmm_situation *s) {
     const ring_plan *plan = ring_of(s);
     if (plan->parts == 1) return 0;
+    if (ring_shares_columns(plan)) return s->cost.ring_meet * (plan->tensor ? 1 : thread_copies_meet);
     return s->cost.ring_meet + sums_come_in * plan->base.warps * MC_WARP * ring_acc_count(plan) / 1024;
 }
 
@@ -78,7 +83,7 @@ static double part_strides(const spmm_situation *s, double vectors) {
    (contract->turn_k). */
 static double turns_of(const spmm_situation *s, double blocks) {
     const ring_plan *plan = ring_of(s);
-    if (!plan->resident || s->problem->k > (int64_t)ring_capacity(plan) * plan->parts) return 1;
+    if (!plan->resident || s->problem->k > ring_most_k(plan)) return 1;
     double room = (double)cluster_room(plan->parts, s->gpu->multiprocessors) / plan->parts;
     double held = floor(room * spmm_counted_on(s) / model_most(1, s->tiles));
     return model_most(1, ceil(blocks / model_most(1, held)));
@@ -92,8 +97,22 @@ static double step_of(const spmm_situation *s) {
     return step * (1 + s->cost.ring_cramped * lacking / given);
 }
 
-/* Thread blocks that share a multiprocessor. Two of clusters take as long as one after the other. */
-static double resident_of(const spmm_situation *s) { return ring_of(s)->parts > 1 ? 1 : spmm_resident_of(s); }
+/* Thread blocks that share a multiprocessor. Two of clusters whose windows pass take as long as one after the
+   other. */
+static double resident_of(const spmm_situation *s) {
+    return ring_of(s)->parts > 1 && !ring_of(s)->keeps_all ? 1 : spmm_resident_of(s);
+}
+
+/* BLOCKS, counted as if clusters found room everywhere. Where a warp has one row block, clusters begin and
+   end together, so that a part of a wave takes as long as a whole one. */
+static double clustered(const spmm_situation *s, double blocks) {
+    const ring_plan *plan = ring_of(s);
+    const int64_t all = s->gpu->multiprocessors;
+    if (plan->parts == 1) return blocks;
+    blocks *= plan->parts * (double)all / (double)cluster_room(plan->parts, all);
+    double wave = resident_of(s) * (double)all;
+    return ring_shares_columns(plan) && blocks > wave ? ceil(blocks / wave) * wave : blocks;
+}
 
 /* The part of A that comes out of memory, not out of L2, where the grid has BLOCKS. Of cold operands column
    tiles that run at once all wait for it. */
@@ -103,12 +122,17 @@ static double far_part(const spmm_situation *s, double blocks) {
                             : missed;
 }
 
+/* Where all of a part's rows are copied at once, and all row blocks run at once, memory has enough to do. */
+static bool gains_by_asking(const ring_plan *plan) {
+    return plan->prefetch && !(plan->keeps_all && plan->parts > 1);
+}
+
 /* Latency of a warp's row block of so many STRIDES, where FAR of A comes out of memory. A warp waits once for
    `depth` strides that it has asked for, and what else it does passes meanwhile. */
 static double turn_of(const spmm_situation *s, double strides, double far) {
     const ring_plan *plan = ring_of(s);
     double sum = plan->base.split > 1 ? s->cost.ring_sum : 0, near = sum + strides * step_of(s);
-    double waits = strides / plan->depth * (plan->prefetch ? s->cost.ring_asked : 1);
+    double waits = strides / plan->depth * (gains_by_asking(plan) ? s->cost.ring_asked : 1);
     return spmm_overlapped(near, s->cost.ring_far * far * waits);
 }
 
@@ -126,7 +150,7 @@ static void add_latency(const spmm_situation *s, double turns, spmm_work *w) {
     double around =
         copy_of(s) + filled * cost->ring_window + (windows - filled) * cost->ring_refill + exchange_of(s);
     if (plan->resident) around += cost->ring_stay;
-    if (plan->keeps_all) around = windows * copy_of(s) * neighbours_of(s, w);
+    if (plan->keeps_all) around = windows * copy_of(s) * neighbours_of(s, w) + exchange_of(s);
     around += cost->ring_block + (turns - 1) * cost->ring_turn;
     double average = turns > 1 ? s->mean : spmm_longest_of(s, plan->base.row_blocks);
     double longest = turns > 1 ? s->mean : (double)s->problem->longest;
@@ -150,9 +174,7 @@ static const double sparse_mma = 4. / 3;
 static spmm_work work_of(const spmm_situation *s) {
     const ring_plan *plan = ring_of(s);
     double blocks = ceil(s->row_blocks / plan->base.row_blocks), turns = turns_of(s, blocks);
-    spmm_work w = {.blocks = ceil(blocks / turns) * s->tiles, .resident = resident_of(s)};
-    const int64_t all = s->gpu->multiprocessors;
-    if (plan->parts > 1) w.blocks *= plan->parts * (double)all / (double)cluster_room(plan->parts, all);
+    spmm_work w = {.blocks = clustered(s, ceil(blocks / turns) * s->tiles), .resident = resident_of(s)};
     w.rows = plan->base.vec * plan->together;
     w.streamed = spmm_memory_of(s) * s->cost.ring_memory;
 
@@ -176,7 +198,7 @@ double ring_estimate(const void *data, const mc_gpu *gpu, const mc_problem *prob
     const ring_plan *plan = data;
     int wanted = registers[spmm_tile_class(&plan->base)][plan->resident];
     if (!spmm_can_run(&plan->base, problem) || problem->ldb % ring_ldb_unit(plan) != 0) return INFINITY;
-    if (plan->keeps_all && problem->k > ring_capacity(plan)) return INFINITY;
+    if (plan->keeps_all && problem->k > ring_most_k(plan)) return INFINITY;
     spmm_situation s = spmm_meet(&plan->base, gpu, problem, wanted);
     spmm_work work = work_of(&s);
     bool as_tma = plan->tensor || plan->keeps_all;

@@ -1,52 +1,42 @@
-/* Thread blocks of a cluster that share row blocks and columns: each takes a part of the windows of k, and
- * their sums are added up through the cluster's shared memory.
+/* Thread blocks of a cluster that share row blocks: each takes a part of the windows of k, and their sums are
+ * added up through the cluster's shared memory.
  *
  * Part p of P has the windows floor(W p / P) to floor(W (p + 1) / P) - 1 of all W. Its strides are a sequence
  * of their own (windowed.h), which counts windows and rows of the ring from the part's first window on.
  *
- * The row blocks are shared out to finish: warp w's row block is finished by thread block w / (warps / P).
- * All of them send it their sums, itself too. Without `resident` its warp w adds up what came, in the order
- * of the parts, from part 0 on, and the other warps w only send. So a warp has the same row block before and
- * after, and a thread the same places in C, and nothing is rearranged. With J = warps / P row blocks to
- * finish, what comes in lies at
+ * Warp w has the same row block in all of them, and thread block p stores the p-th part of its columns. So a
+ * warp keeps its sums of these columns, sends the others to the same warp of the thread blocks that store
+ * them, and adds what comes. What thread block q sends to thread block p lies there at
  *
- *   [j of J][part of P][quad][lane]    16 bytes: four sums of the lane
+ *   [w][(p xor q) - 1][quad][lane]    16 bytes: four sums of the lane
  *
- * and behind it each row block has a barrier. Its phase ends when a lane of the warp has said how many bytes
- * will come, and they have come by st.async. A thread block ends when its own row blocks are finished: then
- * everything that it is sent has come.
+ * and behind it each warp has a barrier. Its phase ends when a lane of the warp has said how many bytes will
+ * come, and they have come by st.async. A warp ends when its own sums have come: then nobody writes to its
+ * thread block's memory for it any more. Sums are integers, whose order does not matter.
  *
- * With `resident` the warps of a cluster take row blocks in turn, as many turns each. Others, J in each
- * thread block, finish these row blocks, so that nobody who multiplies waits for sums: finisher j of
- * thread block p has the place of warp J p + j. In each thread block warp w has a barrier more. At all P of
- * them its finisher arrives when it has read the sums of a turn, but for the last one: then those of the next
- * turn may come. So a warp sends at most one turn ahead of what its finisher has read, and waits for no other
- * warp. And a thread block ends when nobody arrives there any more, since its warps have waited for that. */
-#include "ops/spmm/ring/ring.h"
+ * With `resident` the thread blocks take row blocks in turn, and other warps finish them (finishers.c). */
+#include "ops/spmm/ring/store.h"
 #include "parts/fragment.h"
 
 enum {
     QUAD = 4, /* sums that move at once */
     QUAD_BYTES = MC_WARP * QUAD * WORD,
+    MOST_PARTS = 8,
 };
 
-static int quads(const ring_plan *plan) { return ring_acc_count(plan) / QUAD; }
-static int part_bytes(const ring_plan *plan) { return quads(plan) * QUAD_BYTES; }
-/* Bytes that come in for a row block. */
-static int block_bytes(const ring_plan *plan) { return plan->parts * part_bytes(plan); }
+/* A lane's sums of the columns that a thread block stores; the bytes of a warp's, and of all that come in for
+   a warp. */
+static int part_sums(const ring_plan *plan) { return ring_acc_count(plan) / plan->parts; }
+static int part_bytes(const ring_plan *plan) { return part_sums(plan) / QUAD * QUAD_BYTES; }
+static int warp_bytes(const ring_plan *plan) { return (plan->parts - 1) * part_bytes(plan); }
 static int barrier_offset(const ring_plan *plan) {
-    return ring_sum_offset(plan) + ring_finished(plan) * block_bytes(plan);
-}
-
-/* Resident: the barriers of warps that multiply. */
-static int room_offset(const ring_plan *plan) {
-    return barrier_offset(plan) + ring_finished(plan) * PIPELINE_BARRIER_BYTES;
+    return ring_sum_offset(plan) + plan->base.warps * warp_bytes(plan);
 }
 
 unsigned ring_parts_bytes(const ring_plan *plan) {
     if (plan->parts == 1) return 0;
-    int end = room_offset(plan) + (plan->resident ? plan->base.warps * PIPELINE_BARRIER_BYTES : 0);
-    return (unsigned)(end - ring_sum_offset(plan));
+    if (plan->resident) return ring_finisher_bytes(plan);
+    return (unsigned)(plan->base.warps * (warp_bytes(plan) + PIPELINE_BARRIER_BYTES));
 }
 
 void ring_emit_part(ring_emitter *r) {
@@ -63,19 +53,6 @@ void ring_emit_part(ring_emitter *r) {
     r->first_row = mul_s32(b, "part_row", first, I(plan->window));
 }
 
-void ring_emit_parts_init(const ring_emitter *r) {
-    mc_builder *b = r->at.b;
-    const ring_plan *plan = r->plan;
-    if (plan->parts == 1) return;
-    note(b, "a barrier for each row block that this thread block finishes");
-    for (int j = 0; j < ring_finished(plan); j++)
-        EMIT(b, mbarrier_init, AT(r->ring, barrier_offset(plan) + j * PIPELINE_BARRIER_BYTES), I(1));
-    if (!plan->resident) return;
-    note(b, "and for each warp that multiplies: its finisher has read what it sent");
-    for (int w = 0; w < plan->base.warps; w++)
-        EMIT(b, mbarrier_init, AT(r->ring, room_offset(plan) + w * PIPELINE_BARRIER_BYTES), I(1));
-}
-
 void ring_emit_parts_begun(const ring_emitter *r) {
     mc_builder *b = r->at.b;
     if (r->plan->parts == 1) return;
@@ -83,133 +60,115 @@ void ring_emit_parts_begun(const ring_emitter *r) {
     EMIT_BARE(b, cluster_arrive_relaxed);
 }
 
-/* Where the sums of a warp's row block come in, and their barrier: in the thread block that finishes it. */
-typedef struct sum_place {
-    mc_reg owner, in, full;
-} sum_place;
-
-static sum_place find_place(const ring_emitter *r) {
-    mc_builder *b = r->at.b;
-    const ring_plan *plan = r->plan;
-    int data = ring_sum_offset(plan), barriers = barrier_offset(plan);
-    sum_place at = {.owner = shr_u32(b, "owner", r->at.place.warp, I(log2_of(ring_finished(plan))))};
-    mc_reg number = and_b32(b, "owned", r->at.place.warp, I(ring_finished(plan) - 1));
-    mc_reg of_lane = mad_s32(b, "sums_of_lane", r->at.place.lane, I(QUAD * WORD), r->ring);
-    mc_reg of_block = mad_s32(b, "sums_of_block", number, I(block_bytes(plan)), of_lane);
-    at.in = add_s32(b, "sums_in", of_block, I(data));
-    mc_reg barrier = mad_s32(b, "sums_barrier", number, I(PIPELINE_BARRIER_BYTES), r->ring);
-    at.full = add_s32(b, "sums_full", barrier, I(barriers));
-    return at;
-}
-
-static void emit_send(const ring_emitter *r, const sum_place *at, const mc_reg *acc) {
-    mc_builder *b = r->at.b;
-    mc_reg own = mad_s32(b, "sums_out", r->rank, I(part_bytes(r->plan)), at->in);
-    mc_reg to = mapa(b, "sums_there", own, at->owner), full = mapa(b, "full_there", at->full, at->owner);
-    for (int q = 0; q < quads(r->plan); q++)
-        EMIT(b, st_async_v4, AT(to, q * QUAD_BYTES), V4(&acc[q * QUAD]), AT(full, 0));
-}
-
-static void emit_take(const ring_emitter *r, const sum_place *at, const spmm_sums *sums) {
-    mc_builder *b = r->at.b;
-    const mc_reg *acc = sums->acc;
-    mc_reg part[QUAD];
-    b32_array(b, "part", QUAD, part);
-    for (int q = 0; q < quads(r->plan); q++) {
-        EMIT(b, lds_v4, V4(&acc[q * QUAD]), AT(at->in, q * QUAD_BYTES));
-        for (int p = 1; p < r->plan->parts; p++) {
-            EMIT(b, lds_v4, V4(part), AT(at->in, p * part_bytes(r->plan) + q * QUAD_BYTES));
-            for (int i = 0; i < QUAD; i++)
-                builder_emit(b, (mc_reg){0}, sums_add(sums),
-                             MC_OPERANDS(acc[q * QUAD + i], acc[q * QUAD + i], part[i]));
-        }
-    }
-}
-
-/* The sums of all parts, once they are there in PHASE. */
-static void emit_finish(const ring_emitter *r, const sum_place *at, mc_reg phase, const spmm_sums *sums) {
-    mc_builder *b = r->at.b;
-    mc_reg expects = setp_eq(b, "expects", r->at.place.lane, I(0)), state = b64(b, "sums_state");
-    EMIT_IF(b, expects, mbarrier_expect, state, AT(at->full, 0), I(block_bytes(r->plan)));
-    note(b, "the sums of all parts are there: they are added up from part 0 on");
-    pipeline_await(b, "SUMS_FULL", pred(b, "sums_passed"), at->full, phase);
-    emit_take(r, at, sums);
-}
-
-void ring_emit_parts_sum(const ring_emitter *r, const spmm_sums *sums, mc_label sent) {
-    mc_builder *b = r->at.b;
-    const ring_plan *plan = r->plan;
-    if (plan->parts == 1) return;
-    heading(b, "Sums of the cluster's %d thread blocks: each finishes %d of %d row blocks", plan->parts,
-            ring_finished(plan), plan->base.warps);
-    sum_place at = find_place(r);
-    mc_reg other = setp_ne(b, "other_owner", at.owner, r->rank);
-    note(b, "all thread blocks of the cluster have begun");
-    EMIT_BARE(b, cluster_wait);
-    emit_send(r, &at, sums->acc);
-    EMIT_IF(b, other, bra_uni, TO(sent));
-    emit_finish(r, &at, mov_b32(b, "sums_phase", I(0)), sums);
-}
-
-/* -- Resident ----------------------------------------------------------------------------------------- */
-
-void ring_emit_finisher(ring_emitter *r) {
-    mc_builder *b = r->at.b;
-    const ring_plan *plan = r->plan;
-    int first = plan->base.warps + 1;
-    note(b, "warps from %d on finish row blocks, and have the places of warps that multiply", first);
-    r->finishes = setp_ge(b, "finishes", r->at.place.warp, I(first));
-    mc_reg number = sub_s32(b, "finisher", r->at.place.warp, I(first)), worker = b32(b, "worker");
-    EMIT(b, mov_b32, worker, r->at.place.warp);
-    EMIT_IF(b, r->finishes, mad_s32, worker, r->rank, I(ring_finished(plan)), number);
-    r->at.place.warp = worker;
-}
-
 void ring_emit_parts_meet(const ring_emitter *r) {
     note(r->at.b, "all thread blocks of the cluster have begun");
     EMIT_BARE(r->at.b, cluster_wait);
 }
 
-/* The barrier of the warp's sums of a turn, in its own thread block. */
-static mc_reg find_room(const ring_emitter *r) {
-    mc_builder *b = r->at.b;
-    mc_reg of_warp = mad_s32(b, "room_of_warp", r->at.place.warp, I(PIPELINE_BARRIER_BYTES), r->ring);
-    return add_s32(b, "room", of_warp, I(room_offset(r->plan)));
+/* -- Columns shared out ------------------------------------------------------------------------------- */
+
+/* The warp's number, for which a thread block of one warp has no register. */
+static mc_operand warp_of(const ring_emitter *r) {
+    return r->plan->base.threads > MC_WARP ? r->at.place.warp : I(0);
 }
 
-void ring_emit_parts_send(const ring_emitter *r, const spmm_sums *sums) {
+void ring_emit_parts_barrier(ring_emitter *r) {
     mc_builder *b = r->at.b;
-    heading(b, "Sums go to the thread block that finishes the row block");
-    sum_place at = find_place(r);
-    note(b, "those of the turn before were read");
-    pipeline_await(b, "ROOM", pred(b, "room_passed"), find_room(r), r->sums_phase);
-    EMIT(b, xor_b32, r->sums_phase, r->sums_phase, I(1));
-    emit_send(r, &at, sums->acc);
+    if (!ring_shares_columns(r->plan)) return;
+    note(b, "this warp's barrier: what the other thread blocks send it has come");
+    mc_reg barrier = mad_s32(b, "sums_barrier", warp_of(r), I(PIPELINE_BARRIER_BYTES), r->ring);
+    r->sums_full = add_s32(b, "sums_full", barrier, I(barrier_offset(r->plan)));
+    mc_reg expects = setp_eq(b, "expects", r->at.place.lane, I(0)), state = b64(b, "sums_state");
+    EMIT_IF(b, expects, mbarrier_init, AT(r->sums_full, 0), I(1));
+    EMIT_IF(b, expects, mbarrier_expect, state, AT(r->sums_full, 0), I(warp_bytes(r->plan)));
+    EMIT_BARE(b, fence_mbarrier_init);
 }
 
-/* A thread block whose last sums were read may have ended: it is told nothing. The first sum of each quad
-   came with a load of each part. */
-static void emit_tell(const ring_emitter *r, const ring_rows *rows, const mc_reg *acc) {
-    mc_builder *b = r->at.b;
-    mc_reg loaded[SPMM_MAX_ACC / QUAD];
-    note(b, "thread blocks that send again learn that this warp has read its sums");
-    mc_reg more = setp_lt_u32(b, "more", rows->block_place, rows->count);
-    mc_reg tells = setp_lt_and(b, "tells", r->at.place.lane, I(r->plan->parts), more);
-    mc_reg peer = and_b32(b, "sender", r->at.place.lane, I(r->plan->parts - 1));
-    mc_reg there = mapa(b, "room_there", find_room(r), peer);
-    note(b, "behind what was loaded: bits of it that are 0 are added to the address");
-    for (int q = 0; q < quads(r->plan); q++) loaded[q] = acc[q * QUAD];
-    mc_reg no_bits = shr_u32(b, "no_bits", rows->blocks, I(31));
-    mc_reg bits = pipeline_behind(b, loaded, quads(r->plan), no_bits);
-    EMIT(b, bar_warp_sync, H(0xffffffff));
-    EMIT_IF(b, tells, mbarrier_arrive_cluster, AT(add_s32(b, "room_behind", there, bits), 0));
+/* A warp's sums, those of each thread block's columns by themselves, in the order in which they are stored.
+   The first ones are where the epilogue looks for a warp's only ones. */
+typedef struct shares {
+    int count; /* of a thread block's columns */
+    mc_reg sums[MOST_PARTS][SPMM_MAX_ACC];
+} shares;
+
+static shares deal_out(const ring_epilogue *e) {
+    enum { ROWS = 2 }; /* of a lane, of which vec = 1 has one */
+    const ring_plan *plan = e->r->plan;
+    const int runs = ring_runs(plan);
+    shares s = {.count = part_sums(plan)};
+    for (int p = 0; p < plan->parts; p++) {
+        mc_reg *to = s.sums[p];
+        for (int c = runs * p; c < runs * (p + 1); c++)
+            for (int row = 0; row < ROWS; row++, to += ring_run(plan)) ring_run_of_sums(e, c, row, to);
+    }
+    return s;
 }
 
-void ring_emit_parts_take(const ring_emitter *r, const ring_rows *rows, const spmm_sums *sums) {
+/* Makes those of columns p those of columns p xor RANK. */
+static void emit_own_first(const ring_emitter *r, const shares *s) {
     mc_builder *b = r->at.b;
-    heading(b, "Sums of the cluster's %d thread blocks", r->plan->parts);
-    sum_place at = find_place(r);
-    emit_finish(r, &at, r->sums_phase, sums);
-    emit_tell(r, rows, sums->acc);
-    EMIT(b, xor_b32, r->sums_phase, r->sums_phase, I(1));
+    mc_reg bits = b32(b, "rank_bits"), odd = pred(b, "rank_is_odd"), kept = b32(b, "kept");
+    note(b, "this thread block's own columns come first");
+    for (int bit = 1; bit < r->plan->parts; bit *= 2) {
+        EMIT(b, and_b32, bits, r->rank, I(bit));
+        EMIT(b, setp_ne, odd, bits, I(0));
+        for (int p = 0; p < r->plan->parts; p++)
+            for (int i = 0; (p & bit) == 0 && i < s->count; i++) {
+                mc_reg low = s->sums[p][i], high = s->sums[p | bit][i];
+                EMIT(b, selp_b32, kept, high, low, odd);
+                EMIT(b, selp_b32, high, low, high, odd);
+                EMIT(b, mov_b32, low, kept);
+            }
+    }
+}
+
+/* Where a lane's sums come in: at the same place in all thread blocks. */
+static mc_reg find_place(const ring_emitter *r) {
+    mc_builder *b = r->at.b;
+    mc_reg of_lane = mad_s32(b, "sums_of_lane", r->at.place.lane, I(QUAD * WORD), r->ring);
+    mc_reg of_warp = mad_s32(b, "sums_of_warp", warp_of(r), I(warp_bytes(r->plan)), of_lane);
+    return add_s32(b, "sums_in", of_warp, I(ring_sum_offset(r->plan)));
+}
+
+/* To each other thread block, the one whose rank differs by p, the sums of its columns. */
+static void emit_send(const ring_emitter *r, const shares *s, mc_reg in) {
+    mc_builder *b = r->at.b;
+    mc_reg other = b32(b, "other_rank"), to = b32(b, "sums_there"), full = b32(b, "full_there");
+    for (int p = 1; p < r->plan->parts; p++) {
+        EMIT(b, xor_b32, other, r->rank, I(p));
+        EMIT(b, mapa, to, in, other);
+        EMIT(b, mapa, full, r->sums_full, other);
+        for (int i = 0; i < s->count; i += QUAD)
+            EMIT(b, st_async_v4, AT(to, (p - 1) * part_bytes(r->plan) + i / QUAD * QUAD_BYTES),
+                 V4(&s->sums[p][i]), AT(full, 0));
+    }
+}
+
+/* Adds what the other thread blocks have sent. */
+static void emit_take(const ring_emitter *r, const shares *s, mc_reg in, const spmm_sums *sums) {
+    mc_builder *b = r->at.b;
+    mc_reg part[QUAD];
+    b32_array(b, "part", QUAD, part);
+    pipeline_await(b, "SUMS_FULL", pred(b, "sums_passed"), r->sums_full, mov_b32(b, "sums_phase", I(0)));
+    for (int p = 1; p < r->plan->parts; p++)
+        for (int i = 0; i < s->count; i += QUAD) {
+            EMIT(b, lds_v4, V4(part), AT(in, (p - 1) * part_bytes(r->plan) + i / QUAD * QUAD_BYTES));
+            for (int j = 0; j < QUAD; j++)
+                builder_emit(b, (mc_reg){0}, sums_add(sums),
+                             MC_OPERANDS(s->sums[0][i + j], s->sums[0][i + j], part[j]));
+        }
+}
+
+void ring_emit_parts_sum(const ring_epilogue *e) {
+    const ring_emitter *r = e->r;
+    mc_builder *b = r->at.b;
+    if (!ring_shares_columns(r->plan)) return;
+    heading(b, "Sums of the cluster's %d thread blocks: each stores %d columns", r->plan->parts,
+            r->plan->base.tile_n / r->plan->parts);
+    mc_reg in = find_place(r);
+    shares s = deal_out(e);
+    emit_own_first(r, &s);
+    ring_emit_parts_meet(r);
+    emit_send(r, &s, in);
+    emit_take(r, &s, in, e->sums);
 }

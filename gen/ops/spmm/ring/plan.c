@@ -45,10 +45,10 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     spmm_plan_problem(point, false, base, complaints);
     plan->window = (int)point[F_WINDOW];
     plan->stages = (int)point[F_STAGES];
-    plan->resident = point[F_RESIDENT] != RING_OFF;
-    plan->keeps_all = point[F_RESIDENT] == RING_ALWAYS;
     plan->together = (int)point[F_TOGETHER];
     plan->parts = (int)point[F_PARTS];
+    plan->keeps_all = point[F_RESIDENT] == RING_ALWAYS;
+    plan->resident = point[F_RESIDENT] == RING_ON || (plan->keeps_all && plan->parts == 1);
     plan->depth = (int)point[F_DEPTH];
     plan->prefetch = point[F_PREFETCH_L2] != 0;
     base->math.sparse = point[F_SPARSE_MMA] != 0;

@@ -28,7 +28,8 @@ typedef struct ring_plan {
     int together;       /* row blocks beside one another in C; above 1 they share a tile */
     int parts; /* thread blocks of a cluster that share row blocks, each with a part of k's windows */
     /* Thread blocks keep B's column tile and take row blocks in turn where the ring has all of it; whether it
-       has it in any case. k is at most window * stages then, and no window passes */
+       has it in any case. k is at most window * stages then, for each part, and no window passes. With parts
+       that is without turns */
     bool resident, keeps_all;
     int depth;     /* strides of A that a warp's queue holds; 2 and 3: there is none (queue.c) */
     bool prefetch; /* a lane asks L2 for its warp's strides ahead */
@@ -57,6 +58,8 @@ static inline int ring_pieces_ahead(const ring_plan *plan) { return ring_pieces(
 
 /* Rows of B that the ring holds. */
 static inline int ring_capacity(const ring_plan *plan) { return plan->window * plan->stages; }
+/* The greatest k of which the rings of all parts hold all rows. */
+static inline int ring_most_k(const ring_plan *plan) { return ring_capacity(plan) * plan->parts; }
 
 /* Whether lanes load elements of rows in the ring, of 32 bits each, which ldmatrix does not transpose
    (words.c). A load is 16 bytes of a slot's row then, and as many loads read a row. */
@@ -86,12 +89,14 @@ static inline int ring_acc_count(const ring_plan *plan) {
     return 2 * ring_run(plan) * plan->base.tile_n / ring_run_span(plan);
 }
 
-/* Parts: row blocks that a thread block finishes (parts.c). */
+/* Resident parts: row blocks that a thread block finishes in a turn, and warps beside the others, each of
+   which finishes one (finishers.c). */
 static inline int ring_finished(const ring_plan *plan) { return plan->base.warps / plan->parts; }
-/* Resident parts: warps beside the others, each of which finishes a row block a turn. */
 static inline int ring_finishers(const ring_plan *plan) {
     return plan->resident && plan->parts > 1 ? ring_finished(plan) : 0;
 }
+/* Other parts: each thread block stores some of the columns (parts.c). */
+static inline bool ring_shares_columns(const ring_plan *plan) { return plan->parts > 1 && !plan->resident; }
 
 /* Whether warps may take turns in which they have no row block. */
 static inline bool ring_goes_along(const ring_plan *plan) {
@@ -118,11 +123,12 @@ static inline int ring_part_columns(const ring_plan *plan) {
     return ring_reads_words(plan) ? 32 : spmm_b_is_paired(&plan->base) ? 64 : 32 / spmm_b_unit(&plan->base);
 }
 /* Whether one of the warps that share a row block has all of its sums in the end, as there are no columns
-   for each; and how many of them have columns to store. */
+   for each; and how many warps, or thread blocks of a cluster, have columns of a row block to store. */
 static inline bool ring_sums_to_first(const ring_plan *plan) {
     return plan->base.split > 1 && plan->base.split > plan->base.tile_n / ring_part_columns(plan);
 }
 static inline int ring_owners(const ring_plan *plan) {
+    if (ring_shares_columns(plan)) return plan->parts;
     return ring_sums_to_first(plan) ? 1 : plan->base.split;
 }
 /* sum.c. Bytes of shared memory, behind the barriers, through which warps that share a row block exchange
@@ -135,10 +141,10 @@ column_tile ring_tile(const ring_plan *plan);
 int ring_tile_store(const ring_plan *plan);
 unsigned ring_tile_bytes(const ring_plan *plan);
 
-/* parts.c. Bytes of shared memory, behind the barriers, through which thread blocks that share row blocks
-   exchange sums: room for what comes in, a barrier for each row block that this thread block finishes, and,
-   resident, one for each warp that multiplies. */
+/* parts.c, finishers.c. Bytes of shared memory, behind the barriers, through which thread blocks that share
+   row blocks exchange sums: room for what comes in, and barriers. */
 unsigned ring_parts_bytes(const ring_plan *plan);
+unsigned ring_finisher_bytes(const ring_plan *plan);
 
 /* queue.c. Whether warps have queues; bytes of an entry, and of all queues. */
 static inline bool ring_is_queued(const ring_plan *plan) { return plan->depth > RING_HELD; }

@@ -13,7 +13,8 @@
  *   sparse.c    the same with sparse mma
  *   words.c     how it reads elements of 32 bits
  *   sum.c       sums of warps that share a row block
- *   parts.c     sums of thread blocks that share row blocks
+ *   parts.c     thread blocks that share row blocks, and their sums
+ *   finishers.c  the same where they take row blocks in turn
  *   turns.c     row blocks in turn
  *   together.c  columns of warps whose row blocks are neighbours in C
  *   store.c     the epilogue */
@@ -49,6 +50,7 @@ typedef struct ring_emitter {
     /* parts, resident: whether the warp finishes row blocks. The parity that it awaits: of sums, from 0 on,
        or, of a warp that multiplies, of the room for them, from 1 on */
     mc_reg finishes, sums_phase;
+    mc_reg sums_full; /* other parts: the warp's barrier, where sums of other thread blocks have come */
 } ring_emitter;
 
 /* -- rows.c ------------------------------------------------------------------------------------------- */
@@ -127,7 +129,10 @@ typedef struct ring_async {
     /* where the thread's first piece goes in stage 0, but for its 16-byte unit; the unit's place in its row;
        from a piece to the thread's next one */
     mc_reg to_first, unit, to_step;
-    mc_reg from, inside; /* where the piece comes from in row 0 of B; bytes of it that lie inside n */
+    /* Where the piece comes from in row 0 of B, or of this part of it, which has so many rows; bytes of it
+       that lie inside n */
+    mc_reg from, inside;
+    mc_operand rows;
     /* windows copied so far; of the next one the first row, and its stage's offset in the ring */
     mc_reg copied, stage_row, stage_at;
     mc_reg passes;       /* passes that are to come */
@@ -332,21 +337,24 @@ void ring_emit_sum(const ring_emitter *r, ring_sum place, const spmm_sums *sums,
 
 /* Sets rank, windows, which are those of all of B before, and first_row. */
 void ring_emit_part(ring_emitter *r);
-/* By one thread: initialises the barriers, before a fence and the thread block's barrier 0. */
-void ring_emit_parts_init(const ring_emitter *r);
-/* Behind barrier 0, by all warps: the other thread blocks learn that this one's barriers are there. */
+/* Where thread blocks share columns, before barrier 0: sets sums_full, and initialises that barrier. */
+void ring_emit_parts_barrier(ring_emitter *r);
+/* Behind barrier 0, by all warps: the other thread blocks learn that this one's barriers are there; and,
+   before the first sums are sent: those of all thread blocks are. */
 void ring_emit_parts_begun(const ring_emitter *r);
-/* Not resident: sends the warp's sums of its row block to the thread block that finishes it. Where that is
-   this one, they become those of all parts; other warps go to SENT. */
-void ring_emit_parts_sum(const ring_emitter *r, const spmm_sums *sums, mc_label sent);
-/* Resident: sets finishes, and gives those warps the number of the warp whose row blocks they finish. */
-void ring_emit_finisher(ring_emitter *r);
-/* Resident, before the first turn: the barriers of all thread blocks are there. */
 void ring_emit_parts_meet(const ring_emitter *r);
-/* Resident: sends the warp's sums of a turn. sums_phase is that of the turn before. */
-void ring_emit_parts_send(const ring_emitter *r, const spmm_sums *sums);
-/* Resident, by finishers: takes the sums of all parts of a turn, whose phase is sums_phase. */
-void ring_emit_parts_take(const ring_emitter *r, const ring_rows *rows, const spmm_sums *sums);
+
+/* -- finishers.c -------------------------------------------------------------------------------------- */
+
+/* Resident parts. By one thread, before a fence and barrier 0: initialises the barriers of finishers, and of
+   those whose row blocks they finish. */
+void ring_emit_finisher_init(const ring_emitter *r);
+/* Sets finishes, and gives those warps the number of the warp whose row blocks they finish. */
+void ring_emit_finisher(ring_emitter *r);
+/* Sends the warp's sums of a turn. sums_phase is that of the turn before. */
+void ring_emit_send(const ring_emitter *r, const spmm_sums *sums);
+/* By finishers: takes the sums of all parts of a turn, whose phase is sums_phase. */
+void ring_emit_take(const ring_emitter *r, const ring_rows *rows, const spmm_sums *sums);
 
 /* -- store.c ------------------------------------------------------------------------------------------ */
 
@@ -374,6 +382,10 @@ void ring_emit_row_factors(ring_epilogue *e);
    those of all of k. */
 void ring_emit_output(ring_epilogue *e);
 void ring_emit_results(ring_epilogue *e);
+
+/* parts.c. Thread blocks that share columns: what the others have of this one's is added to this one's sums,
+   which come first then, as those of a warp's only columns. */
+void ring_emit_parts_sum(const ring_epilogue *e);
 
 /* -- turns.c ------------------------------------------------------------------------------------------ */
 

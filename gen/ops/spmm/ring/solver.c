@@ -13,7 +13,7 @@ static void add_b(const ring_plan *plan, mc_contract *c) {
     add_constraint(c, (mc_constraint){"ldb", unit > 1 ? unit : 0, limit, ROWS_FIT});
     if (plan->keeps_all)
         add_constraint(
-            c, (mc_constraint){"k", 0, ring_capacity(plan), "the ring has all rows of B (window, stages)"});
+            c, (mc_constraint){"k", 0, ring_most_k(plan), "the ring has all rows of B (window, stages)"});
     add_param(c,
               (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)base->align, spmm_b_doc(&base->math, false)});
 }
@@ -94,7 +94,7 @@ static void make_contract(const void *data, mc_contract *c) {
     if (plan->tensor) add_b_map(plan, c);
     else add_b(plan, c);
     spmm_contract(&plan->base, true, !plan->tensor, c);
-    c->turn_k = plan->resident ? ring_capacity(plan) * plan->parts : 0;
+    c->turn_k = plan->resident ? ring_most_k(plan) : 0;
     if (plan->base.group > 0) add_tiles(plan, c);
     if (plan->parts > 1) {
         c->grid[2] = (mc_grid_axis){NULL, plan->parts};

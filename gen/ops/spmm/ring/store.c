@@ -65,7 +65,8 @@ static mc_reg emit_column(const ring_emitter *r) {
         EMIT(b, add_s32, col, col, r->at.tile_col);
     } else EMIT(b, mad_s32, col, g, I(ring_run(plan)), r->at.tile_col);
     if (ring_owners(plan) > 1)
-        EMIT(b, mad_s32, col, r->at.part, I(plan->base.tile_n / plan->base.split), col);
+        EMIT(b, mad_s32, col, ring_shares_columns(plan) ? r->rank : r->at.part,
+             I(plan->base.tile_n / ring_owners(plan)), col);
     return col;
 }
 
@@ -364,7 +365,7 @@ static bool residual_is_aligned(const ring_plan *plan) {
 void ring_emit_output(ring_epilogue *e) {
     sums_settle(e->sums, SPMM_PAIR_ODD, (mc_reg){0});
     ring_emit_sum(e->r, e->sum, e->sums, e->next);
-    ring_emit_parts_sum(e->r, e->sums, e->next);
+    ring_emit_parts_sum(e);
     ring_emit_results(e);
 }
 

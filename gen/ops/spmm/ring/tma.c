@@ -232,7 +232,7 @@ static void emit_copy(const copier *c) {
 static void emit_fill(const copier *c, mc_label filled) {
     mc_builder *b = c->r->at.b;
     mc_label loop = label(b, "FILL");
-    ring_emit_parts_init(c->r);
+    if (ring_finishers(c->r->plan) > 0) ring_emit_finisher_init(c->r);
     pipeline_init(c->pipe);
     /* Where B has no rows, too: behind barrier 0 the other warps read scales and biases. */
     emit_grid_wait(b, c->r->at.plan->overlap, "B");
