@@ -110,8 +110,9 @@ static void check_together(const ring_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_TOGETHER, "warps = %d are no whole groups of %d", base->warps, plan->together);
 }
 
-/* What parts have no way for yet: the other stagings' copies, warps that share or take turns at row blocks
-   inside a thread block, tiles of columns, and floats, whose sums depend on the order of parts. */
+/* What parts have no way for yet: windows that threads copy and pass, warps that share row blocks inside a
+   thread block, tiles of columns, the products of a batch, which have the same axis of the grid, and floats,
+   whose sums depend on the order of parts. */
 static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
     if (plan->parts == 1) return;
@@ -122,6 +123,7 @@ static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaint
     else if (base->math.kind->real) complain(complaints, F_PARTS, "wants integers");
     else if (base->c_columns) complain(complaints, F_PARTS, "wants c_major = \"row\"");
     else if (base->split > 1) complain(complaints, F_PARTS, "wants split = 1, not %d", base->split);
+    else if (base->batch) complain(complaints, F_PARTS, "wants a product by itself: batch = \"off\"");
     else if (ring_finishers(plan) > 0 && spmm_is_tall(&base->math) &&
              ring_acc_count(plan) * base->math.sums > FINISHED_SUMS)
         complain(complaints, F_RESIDENT,
