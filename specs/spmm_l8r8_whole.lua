@@ -16,7 +16,7 @@ tile_n  = {64, 32}              -- columns of C a thread block
 warps   = {16, 18, 20, 22, 24, 28} -- row blocks a thread block
 window  = 256                   -- rows of B of which a part has whole ones
 stages  = {8, 12, 4}            -- as many at most
-depth   = {3, 2}                -- strides of A in registers; also 4, 8, 16: more in a queue in shared memory
+depth   = {3, 2}                -- strides of A in registers; with up to 16 warps also 4, 8, 16: more in a queue in shared memory
 prefetch_l2 = {"off", "on"}     -- ask L2 for the strides of the row block
 overlap = "on"                  -- may start while the kernel before it still runs
 

@@ -169,8 +169,8 @@ static const int cuda_swizzle_of[] = {[MC_SWIZZLE_NONE] = CUDA_SWIZZLE_NONE,
                                       [MC_SWIZZLE_64B] = CUDA_SWIZZLE_64B,
                                       [MC_SWIZZLE_128B] = CUDA_SWIZZLE_128B};
 
-/* What L2 brings more than is asked for, in bytes. Of boxes whose rows are less than a line the copies take a
-   quarter longer by it (docs/measurements.md, 2026-11-30). */
+/* How much L2 brings at once. Asked for more than a row, copies of boxes whose rows are less than a line take
+   a quarter longer (docs/measurements.md, 2026-11-30). */
 static int promotion_of(const mc_tensor *tensor) {
     enum { LINE = 128 };
     return mc_type_size(tensor->type, tensor->box[0]) < LINE ? CUDA_L2_PROMOTION_NONE

@@ -280,6 +280,8 @@ expect 2 'resident: "always" takes a k of at most parts * window * stages = 2048
 expect 2 'parts: each of 4 thread blocks stores at least 16 columns, tile_n has 32' whole --set parts=4 --set tile_n=32
 expect 2 'depth: 28 warps leave 3 strides no registers beside 32 sums of a thread: 2' whole --set warps=28 --set lhs=s16 --set tile_n=64 --set depth=3
 expect 2 'parts: wants a product by itself: batch = "off"' whole --set batch=on
+expect 2 'warps: rows of 128 bytes leave 20 warps no registers: at most 18' parts --set parts=2 --set tile_n=128 --set window=128 --set stages=3 --set warps=20
+expect 2 'depth: 20 warps leave 3 strides no registers beside 32 sums of a thread: 2' parts --set warps=20 --set stages=4 --set depth=3 --set lhs=s16
 expect 0 '_p2_d3(' whole --set warps=24 --set lhs=s16 --set tile_n=64 --set depth=3
 expect 2 'parts: wants integers' parts --set lhs=f16 --set rhs=f16
 expect 2 'parts: sm_80 has no thread block clusters' parts --arch sm_80 --set staging=async --set overlap=off

@@ -89,6 +89,14 @@ static void check_resident(const ring_plan *plan, mc_complaints *complaints) {
                  plan->parts > 1 ? "parts * " : "", ring_most_k(plan), (long long)base->k);
 }
 
+/* Registers of rows of 128 bytes are there for so many warps: with more ptxas 13 spills. */
+static void check_wide_rows(const ring_plan *plan, mc_complaints *complaints) {
+    enum { WIDE_ROW = 128, MOST_WARPS = 18 };
+    if (ring_row_bytes(plan) < WIDE_ROW || plan->base.warps <= MOST_WARPS) return;
+    complain(complaints, F_WARPS, "rows of %d bytes leave %d warps no registers: at most %d", WIDE_ROW,
+             plan->base.warps, MOST_WARPS);
+}
+
 static void check_shared_memory(const ring_plan *plan, const mc_arch *arch, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
     if (base->shared_bytes <= arch->shared << 10) return;
@@ -117,7 +125,7 @@ static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaint
     const spmm_plan *base = &plan->base;
     if (plan->parts == 1) return;
     if (!arch->clusters) complain(complaints, F_PARTS, "%s has no thread block clusters", arch->target);
-    else if (!plan->tensor && !plan->keeps_all)
+    else if (ring_passes(plan))
         complain(complaints, F_PARTS, "wants staging = \"tma\", not \"%s\", or resident = \"always\"",
                  base->staging_name);
     else if (base->math.kind->real) complain(complaints, F_PARTS, "wants integers");
@@ -163,20 +171,21 @@ static void check_queues(const ring_plan *plan, mc_complaints *complaints) {
 }
 
 /* Registers of three strides are there beside those of rows of 64 bytes and 8 rows of A. Beside more sums
-   than those of one digit they are there for 24 warps, or for 8 beside those that finish row blocks: else
-   ptxas 13 spills. */
+   than those of one digit they are there for 24 warps that copy themselves, for 16 beside one that copies,
+   and for 8 beside those that finish row blocks: else ptxas 13 spills. */
 static void check_held(const ring_plan *plan, mc_complaints *complaints) {
-    enum { MOST_ROW = 64, SUMS = 16, BESIDE_FINISHERS = 8, ALONE = 24 };
+    enum { MOST_ROW = 64, SUMS = 16, BESIDE_FINISHERS = 8, BESIDE_COPIER = 16, ALONE = 24 };
     const bool finishers = ring_finishers(plan) > 0;
-    if (!ring_rotates(plan) || ring_is_sparse(plan)) return;
-    if (!plan->tensor && !plan->keeps_all)
+    const int most = finishers ? BESIDE_FINISHERS : plan->tensor ? BESIDE_COPIER : ALONE;
+    if (!ring_rotates(plan) || ring_is_sparse(plan) || (plan->parts > 1 && ring_passes(plan))) return;
+    if (ring_passes(plan))
         complain(complaints, F_DEPTH, "3 wants staging = \"tma\" or resident = \"always\", not \"%s\"",
                  plan->base.staging_name);
     else if (ring_reads_words(plan)) complain(complaints, F_DEPTH, "3 wants an rhs of 4 to 16 bits");
     else if (spmm_is_tall(&plan->base.math) || ring_row_bytes(plan) > MOST_ROW)
         complain(complaints, F_DEPTH, "vec = %d and rows of %d bytes leave 3 strides no registers: 2",
                  plan->base.vec, ring_row_bytes(plan));
-    else if (plan->base.warps > (finishers ? BESIDE_FINISHERS : ALONE) && sums_of(plan) > SUMS)
+    else if (plan->base.warps > most && sums_of(plan) > SUMS)
         complain(complaints, F_DEPTH, "%d warps%s leave 3 strides no registers beside %d sums of a thread: 2",
                  plan->base.warps, finishers ? " and those that finish row blocks" : "", sums_of(plan));
 }
@@ -207,6 +216,7 @@ void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *comp
     check_resident(plan, complaints);
     check_queues(plan, complaints);
     check_held(plan, complaints);
+    check_wide_rows(plan, complaints);
     if (plan->prefetch && !arch->tma)
         complain(complaints, F_PREFETCH_L2, "%s has no bulk copies, by which L2 is asked", arch->target);
     check_shared_memory(plan, arch, complaints);

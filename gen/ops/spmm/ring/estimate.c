@@ -35,8 +35,8 @@ static double windows_of(const spmm_situation *s) {
 }
 static double vectors_in(const spmm_situation *s, double vectors) { return vectors / ring_of(s)->parts; }
 
-/* What is left of the time of meetings where threads copy B. It was fitted to tensor copies of rows of 64
-   bytes, which take longer than windows of 128 do. */
+/* What is left of ring_meet where threads copy B. That cost was fitted to kernels with tensor copies of rows
+   of 64 bytes, and has in it that these take longer than copy_of says. */
 static const double thread_copies_meet = 0.4;
 
 /* Time of the cluster's sums. Where columns are shared out all warps send some of them, and add, at once. */

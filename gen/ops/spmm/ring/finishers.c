@@ -17,13 +17,8 @@
 #include "ops/spmm/ring/ring.h"
 #include "parts/fragment.h"
 
-enum {
-    QUAD = 4, /* sums that move at once */
-    QUAD_BYTES = MC_WARP * QUAD * WORD,
-};
-
-static int quads(const ring_plan *plan) { return ring_acc_count(plan) / QUAD; }
-static int part_bytes(const ring_plan *plan) { return quads(plan) * QUAD_BYTES; }
+static int quads(const ring_plan *plan) { return ring_acc_count(plan) / RING_QUAD; }
+static int part_bytes(const ring_plan *plan) { return quads(plan) * RING_QUAD_BYTES; }
 /* Bytes that come in for a row block. */
 static int block_bytes(const ring_plan *plan) { return plan->parts * part_bytes(plan); }
 static int barrier_offset(const ring_plan *plan) {
@@ -61,7 +56,7 @@ static sum_place find_place(const ring_emitter *r) {
     int data = ring_sum_offset(plan), barriers = barrier_offset(plan);
     sum_place at = {.owner = shr_u32(b, "owner", r->at.place.warp, I(log2_of(ring_finished(plan))))};
     mc_reg number = and_b32(b, "owned", r->at.place.warp, I(ring_finished(plan) - 1));
-    mc_reg of_lane = mad_s32(b, "sums_of_lane", r->at.place.lane, I(QUAD * WORD), r->ring);
+    mc_reg of_lane = mad_s32(b, "sums_of_lane", r->at.place.lane, I(RING_QUAD * WORD), r->ring);
     mc_reg of_block = mad_s32(b, "sums_of_block", number, I(block_bytes(plan)), of_lane);
     at.in = add_s32(b, "sums_in", of_block, I(data));
     mc_reg barrier = mad_s32(b, "sums_barrier", number, I(PIPELINE_BARRIER_BYTES), r->ring);
@@ -74,21 +69,19 @@ static void emit_send(const ring_emitter *r, const sum_place *at, const mc_reg *
     mc_reg own = mad_s32(b, "sums_out", r->rank, I(part_bytes(r->plan)), at->in);
     mc_reg to = mapa(b, "sums_there", own, at->owner), full = mapa(b, "full_there", at->full, at->owner);
     for (int q = 0; q < quads(r->plan); q++)
-        EMIT(b, st_async_v4, AT(to, q * QUAD_BYTES), V4(&acc[q * QUAD]), AT(full, 0));
+        EMIT(b, st_async_v4, AT(to, q * RING_QUAD_BYTES), V4(&acc[q * RING_QUAD]), AT(full, 0));
 }
 
 static void emit_take(const ring_emitter *r, const sum_place *at, const spmm_sums *sums) {
     mc_builder *b = r->at.b;
     const mc_reg *acc = sums->acc;
-    mc_reg part[QUAD];
-    b32_array(b, "part", QUAD, part);
+    mc_reg part[RING_QUAD];
+    b32_array(b, "part", RING_QUAD, part);
     for (int q = 0; q < quads(r->plan); q++) {
-        EMIT(b, lds_v4, V4(&acc[q * QUAD]), AT(at->in, q * QUAD_BYTES));
+        EMIT(b, lds_v4, V4(&acc[q * RING_QUAD]), AT(at->in, q * RING_QUAD_BYTES));
         for (int p = 1; p < r->plan->parts; p++) {
-            EMIT(b, lds_v4, V4(part), AT(at->in, p * part_bytes(r->plan) + q * QUAD_BYTES));
-            for (int i = 0; i < QUAD; i++)
-                builder_emit(b, (mc_reg){0}, sums_add(sums),
-                             MC_OPERANDS(acc[q * QUAD + i], acc[q * QUAD + i], part[i]));
+            mc_operand from = AT(at->in, p * part_bytes(r->plan) + q * RING_QUAD_BYTES);
+            ring_emit_add_quad(sums, from, part, &acc[q * RING_QUAD]);
         }
     }
 }
@@ -136,14 +129,14 @@ void ring_emit_send(const ring_emitter *r, const spmm_sums *sums) {
    came with a load of each part. */
 static void emit_tell(const ring_emitter *r, const ring_rows *rows, const mc_reg *acc) {
     mc_builder *b = r->at.b;
-    mc_reg loaded[SPMM_MAX_ACC / QUAD];
+    mc_reg loaded[SPMM_MAX_ACC / RING_QUAD];
     note(b, "thread blocks that send again learn that this warp has read its sums");
     mc_reg more = setp_lt_u32(b, "more", rows->block_place, rows->count);
     mc_reg tells = setp_lt_and(b, "tells", r->at.place.lane, I(r->plan->parts), more);
     mc_reg peer = and_b32(b, "sender", r->at.place.lane, I(r->plan->parts - 1));
     mc_reg there = mapa(b, "room_there", find_room(r), peer);
     note(b, "behind what was loaded: bits of it that are 0 are added to the address");
-    for (int q = 0; q < quads(r->plan); q++) loaded[q] = acc[q * QUAD];
+    for (int q = 0; q < quads(r->plan); q++) loaded[q] = acc[q * RING_QUAD];
     mc_reg no_bits = shr_u32(b, "no_bits", rows->blocks, I(31));
     mc_reg bits = pipeline_behind(b, loaded, quads(r->plan), no_bits);
     EMIT(b, bar_warp_sync, H(0xffffffff));

@@ -18,16 +18,12 @@
 #include "ops/spmm/ring/store.h"
 #include "parts/fragment.h"
 
-enum {
-    QUAD = 4, /* sums that move at once */
-    QUAD_BYTES = MC_WARP * QUAD * WORD,
-    MOST_PARTS = 8,
-};
+enum { MOST_PARTS = 8 };
 
 /* A lane's sums of the columns that a thread block stores; the bytes of a warp's, and of all that come in for
    a warp. */
 static int part_sums(const ring_plan *plan) { return ring_acc_count(plan) / plan->parts; }
-static int part_bytes(const ring_plan *plan) { return part_sums(plan) / QUAD * QUAD_BYTES; }
+static int part_bytes(const ring_plan *plan) { return part_sums(plan) / RING_QUAD * RING_QUAD_BYTES; }
 static int warp_bytes(const ring_plan *plan) { return (plan->parts - 1) * part_bytes(plan); }
 static int barrier_offset(const ring_plan *plan) {
     return ring_sum_offset(plan) + plan->base.warps * warp_bytes(plan);
@@ -125,7 +121,7 @@ static void emit_own_first(const ring_emitter *r, const shares *s) {
 /* Where a lane's sums come in: at the same place in all thread blocks. */
 static mc_reg find_place(const ring_emitter *r) {
     mc_builder *b = r->at.b;
-    mc_reg of_lane = mad_s32(b, "sums_of_lane", r->at.place.lane, I(QUAD * WORD), r->ring);
+    mc_reg of_lane = mad_s32(b, "sums_of_lane", r->at.place.lane, I(RING_QUAD * WORD), r->ring);
     mc_reg of_warp = mad_s32(b, "sums_of_warp", warp_of(r), I(warp_bytes(r->plan)), of_lane);
     return add_s32(b, "sums_in", of_warp, I(ring_sum_offset(r->plan)));
 }
@@ -138,8 +134,8 @@ static void emit_send(const ring_emitter *r, const shares *s, mc_reg in) {
         EMIT(b, xor_b32, other, r->rank, I(p));
         EMIT(b, mapa, to, in, other);
         EMIT(b, mapa, full, r->sums_full, other);
-        for (int i = 0; i < s->count; i += QUAD)
-            EMIT(b, st_async_v4, AT(to, (p - 1) * part_bytes(r->plan) + i / QUAD * QUAD_BYTES),
+        for (int i = 0; i < s->count; i += RING_QUAD)
+            EMIT(b, st_async_v4, AT(to, (p - 1) * part_bytes(r->plan) + i / RING_QUAD * RING_QUAD_BYTES),
                  V4(&s->sums[p][i]), AT(full, 0));
     }
 }
@@ -147,15 +143,13 @@ static void emit_send(const ring_emitter *r, const shares *s, mc_reg in) {
 /* Adds what the other thread blocks have sent. */
 static void emit_take(const ring_emitter *r, const shares *s, mc_reg in, const spmm_sums *sums) {
     mc_builder *b = r->at.b;
-    mc_reg part[QUAD];
-    b32_array(b, "part", QUAD, part);
+    mc_reg part[RING_QUAD];
+    b32_array(b, "part", RING_QUAD, part);
     pipeline_await(b, "SUMS_FULL", pred(b, "sums_passed"), r->sums_full, mov_b32(b, "sums_phase", I(0)));
     for (int p = 1; p < r->plan->parts; p++)
-        for (int i = 0; i < s->count; i += QUAD) {
-            EMIT(b, lds_v4, V4(part), AT(in, (p - 1) * part_bytes(r->plan) + i / QUAD * QUAD_BYTES));
-            for (int j = 0; j < QUAD; j++)
-                builder_emit(b, (mc_reg){0}, sums_add(sums),
-                             MC_OPERANDS(s->sums[0][i + j], s->sums[0][i + j], part[j]));
+        for (int i = 0; i < s->count; i += RING_QUAD) {
+            mc_operand from = AT(in, (p - 1) * part_bytes(r->plan) + i / RING_QUAD * RING_QUAD_BYTES);
+            ring_emit_add_quad(sums, from, part, &s->sums[0][i]);
         }
 }
 

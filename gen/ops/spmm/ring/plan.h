@@ -48,6 +48,9 @@ static inline int ring_loads(const ring_plan *plan) {
     return ring_is_narrow(plan) ? 1 : ring_row_bytes(plan) / RING_LOAD_BYTES;
 }
 
+/* Whether threads copy windows, and pass from one to the next together (async.c). */
+static inline bool ring_passes(const ring_plan *plan) { return !plan->tensor && !plan->keeps_all; }
+
 /* Whether mma.sp pick bytes out of pairs (sparse.c). */
 static inline bool ring_is_sparse(const ring_plan *plan) { return plan->base.math.sparse; }
 

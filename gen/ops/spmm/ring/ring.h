@@ -34,8 +34,10 @@ enum {
     RING_HALVES = 2,     /* halves of a stride: 16 slots each */
     RING_MAX_LATE = 8,   /* registers of a lane's values in a half: up to 4 for each mma */
     RING_MAX_PLACES = 4, /* of its places in a stride */
-    RING_PREFETCH_BYTES = 64 << 10, /* of a row block's values, for which L2 is asked at once */
-    RING_MAX_ROWS = 8,              /* that a thread copies at once by elements */
+    RING_PREFETCH_BYTES = 64 << 10,               /* of a row block's values, for which L2 is asked at once */
+    RING_MAX_ROWS = 8,                            /* that a thread copies at once by elements */
+    RING_QUAD = 4,                                /* sums of a lane that move at once */
+    RING_QUAD_BYTES = MC_WARP * RING_QUAD * WORD, /* of a warp */
 };
 
 /* What all stages of the kernel know. */
@@ -332,6 +334,9 @@ ring_sum ring_emit_sum_place(const ring_emitter *r);
 /* Brings the sums of this part's columns into the first accumulators. Where there are no columns for each
    part the first one gets all sums (ring_sums_to_first), and the others go to GIVEN. */
 void ring_emit_sum(const ring_emitter *r, ring_sum place, const spmm_sums *sums, mc_label given);
+/* Adds to TO the four sums of the lane that lie at AT in shared memory, by way of GOT. */
+void ring_emit_add_quad(const spmm_sums *sums, mc_operand at, const mc_reg got[RING_QUAD],
+                        const mc_reg to[RING_QUAD]);
 
 /* -- parts.c ------------------------------------------------------------------------------------------ */
 
@@ -371,7 +376,7 @@ typedef struct ring_epilogue {
     out_residual residual; /* behind the loop over strides */
     ring_sum sum;
     ring_group group;
-    mc_label next; /* resident, parts, sums of the first warp: behind a row block's store */
+    mc_label next; /* resident, sums of the first warp: behind a row block's store */
 } ring_epilogue;
 
 /* Sets col, sum and factors. */

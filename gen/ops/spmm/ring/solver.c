@@ -11,9 +11,10 @@ static void add_b(const ring_plan *plan, mc_contract *c) {
     int64_t limit = bytes > 1 ? SPMM_MAX_ROW_BYTES / bytes : 0;
     unsigned unit = (unsigned)ring_ldb_unit(plan);
     add_constraint(c, (mc_constraint){"ldb", unit > 1 ? unit : 0, limit, ROWS_FIT});
+    static const char all[] = "the ring has all rows of B (window, stages)",
+                      parts[] = "the rings of all parts have all rows of B (parts, window, stages)";
     if (plan->keeps_all)
-        add_constraint(
-            c, (mc_constraint){"k", 0, ring_most_k(plan), "the ring has all rows of B (window, stages)"});
+        add_constraint(c, (mc_constraint){"k", 0, ring_most_k(plan), plan->parts > 1 ? parts : all});
     add_param(c,
               (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)base->align, spmm_b_doc(&base->math, false)});
 }

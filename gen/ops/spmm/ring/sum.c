@@ -7,14 +7,9 @@
 #include "parts/fragment.h"
 #include "ops/spmm/ring/ring.h"
 
-enum {
-    QUAD = 4, /* accumulators that move at once */
-    QUAD_BYTES = MC_WARP * QUAD * WORD,
-};
-
 /* A lane's accumulators of one part's columns. */
 static int accumulators(const ring_plan *plan) { return ring_acc_count(plan) / ring_owners(plan); }
-static int gift_bytes(const ring_plan *plan) { return accumulators(plan) / QUAD * QUAD_BYTES; }
+static int gift_bytes(const ring_plan *plan) { return accumulators(plan) / RING_QUAD * RING_QUAD_BYTES; }
 static int part_bytes(const ring_plan *plan) { return (plan->base.split - 1) * gift_bytes(plan); }
 
 /* Where the first part gets all sums, no other part has room. */
@@ -33,7 +28,7 @@ ring_sum ring_emit_sum_place(const ring_emitter *r) {
     ring_sum place = {.at = b32(b, "sum_at"), .barrier = b32(b, "sum_barrier")};
     EMIT(b, shr_u32, place.barrier, r->at.place.warp, I(log2_of(plan->base.split)));
     EMIT(b, mad_s32, place.at, place.barrier, I(block_bytes(plan)), r->ring);
-    EMIT(b, mad_s32, place.at, r->at.place.lane, I(QUAD * WORD), place.at);
+    EMIT(b, mad_s32, place.at, r->at.place.lane, I(RING_QUAD * WORD), place.at);
     if (ring_sums_to_first(plan)) place.part_at = place.at;
     else place.part_at = mad_s32(b, "sum_part_at", r->at.part, I(part_bytes(plan)), place.at);
     EMIT(b, add_s32, place.barrier, place.barrier, I(1));
@@ -54,8 +49,9 @@ static void emit_give(const ring_emitter *r, ring_sum place, const mc_reg *acc, 
         EMIT(b, setp_ne, other, r->at.part, I(part));
         EMIT(b, xor_b32, to, r->at.part, I(part));
         EMIT(b, mad_s32, to, to, I(gift_bytes(plan)), place.at);
-        for (int i = 0; i < accumulators(plan); i += QUAD)
-            EMIT_IF(b, other, sts_v4, AT(to, first + part * part_bytes(plan) + i / QUAD * QUAD_BYTES),
+        for (int i = 0; i < accumulators(plan); i += RING_QUAD)
+            EMIT_IF(b, other, sts_v4,
+                    AT(to, first + part * part_bytes(plan) + i / RING_QUAD * RING_QUAD_BYTES),
                     V4(&acc[part * accumulators(plan) + i]));
     }
 }
@@ -71,19 +67,24 @@ static void emit_take_own(const ring_emitter *r, const mc_reg *acc, mc_reg other
     }
 }
 
+void ring_emit_add_quad(const spmm_sums *sums, mc_operand at, const mc_reg got[RING_QUAD],
+                        const mc_reg to[RING_QUAD]) {
+    EMIT(sums->b, lds_v4, V4(got), at);
+    for (int i = 0; i < RING_QUAD; i++)
+        builder_emit(sums->b, (mc_reg){0}, sums_add(sums), MC_OPERANDS(to[i], to[i], got[i]));
+}
+
 static void emit_take_gifts(const ring_emitter *r, ring_sum place, const spmm_sums *sums) {
     mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
     const mc_reg *acc = sums->acc;
-    mc_reg gift[QUAD];
-    b32_array(b, "gift", QUAD, gift);
+    mc_reg gift[RING_QUAD];
+    b32_array(b, "gift", RING_QUAD, gift);
     note(b, "and what the others have");
     for (int other = 0; other < plan->base.split - 1; other++)
-        for (int i = 0; i < accumulators(plan); i += QUAD) {
-            int offset = ring_sum_offset(plan) + other * gift_bytes(plan) + i / QUAD * QUAD_BYTES;
-            EMIT(b, lds_v4, V4(gift), AT(place.part_at, offset));
-            for (int j = 0; j < QUAD; j++)
-                builder_emit(b, (mc_reg){0}, sums_add(sums), MC_OPERANDS(acc[i + j], acc[i + j], gift[j]));
+        for (int i = 0; i < accumulators(plan); i += RING_QUAD) {
+            int offset = ring_sum_offset(plan) + other * gift_bytes(plan) + i / RING_QUAD * RING_QUAD_BYTES;
+            ring_emit_add_quad(sums, AT(place.part_at, offset), gift, &acc[i]);
         }
 }
 
@@ -95,8 +96,9 @@ static void emit_give_to_first(const ring_emitter *r, ring_sum place, const mc_r
     note(b, "to the first part");
     EMIT(b, setp_ne, other, r->at.part, I(0));
     mc_reg to = mad_s32(b, "gift_at", r->at.part, I(gift_bytes(plan)), place.at);
-    for (int i = 0; i < accumulators(plan); i += QUAD)
-        EMIT_IF(b, other, sts_v4, AT(to, ring_sum_offset(plan) - gift_bytes(plan) + i / QUAD * QUAD_BYTES),
+    for (int i = 0; i < accumulators(plan); i += RING_QUAD)
+        EMIT_IF(b, other, sts_v4,
+                AT(to, ring_sum_offset(plan) - gift_bytes(plan) + i / RING_QUAD * RING_QUAD_BYTES),
                 V4(&acc[i]));
     emit_meet(r, place);
     EMIT_IF(b, other, bra_uni, TO(given));
