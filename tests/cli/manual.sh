@@ -98,7 +98,7 @@ offer() { check "bash offers '$2' for '$1'" [ "$(offers bash "$1" | paste -sd' '
 cd "$work" && touch a.smtx b.npy && mkdir folder
 offer "mcgen --set stagi" "staging="
 offer "mcgen --set staging=t" "tma"
-offer "mcrun spmm --set warps=4,1" "4,1 4,11 4,12 4,13 4,15 4,16"
+offer "mcrun spmm --set warps=4,1" "4,1 4,11 4,12 4,13 4,15 4,16 4,18"
 offer "mcgen --set=staging=t" "tma"
 breaks=' ' offer "mcgen --set=staging=t" "--set=staging=tma"
 breaks=' ' offer "mcgen --set staging=tma,a" "staging=tma,async"

@@ -66,7 +66,7 @@ error() {
 error 'nope.smtx: No such file or directory' "$mcrun" spmm "$spec" nope.smtx --json
 error 'spmm: wants SPEC... MATRIX' "$mcrun" spmm --json
 error '--wrong: unknown or ambiguous option (mcrun devices --help lists them)' "$mcrun" devices --json --wrong
-error "$(printf 's.lua:1: tile_m: unknown field: a thread block has vec * warps / split rows of C: set warps and split\ns.lua:2: warps: 5 is not one of 1, 2, 3, 4, 7, 8, 11, 12, 13, 15, 16')" \
+error "$(printf 's.lua:1: tile_m: unknown field: a thread block has vec * warps / split rows of C: set warps and split\ns.lua:2: warps: 5 is not one of 1, 2, 3, 4, 7, 8, 11, 12, 13, 15, 16, 18, 20, 21, 22, 24, 26, 28')" \
     "$mcrun" plan s.lua m.smtx --json
 error 'x?y: a matrix must be a .smtx, .mtx, .npy or .safetensors file (a .smtx or .mtx perhaps compressed, .gz)' "$mcrun" matrix-info --json "$(printf 'x\377y')"
 "$mcrun" spmm "$spec" m.smtx --n 8 --device sim:limit=9 --json >limit.json 2>/dev/null

@@ -265,9 +265,11 @@ expect 2 'resident: "always" wants rows of at most 64 bytes: tile_n = 64' always
 expect 2 'split: staging = "async" wants 32 columns for each warp, tile_n has 64' always --set resident=on
 expect 2 'resident: rows of 16 bytes stay in any case or never: "always" or off' always --set tile_n=16 --set resident=on
 expect 2 'together: wants c_major = "column"' parts --set together=4
-expect 2 'parts: wants staging = "tma", not "async", or resident = "always"' parts --set staging=async
-expect 2 'parts: each of 4 thread blocks finishes a row block of 2: want more warps' parts --set warps=2 --set resident=on
-expect 2 'parts: thread blocks finish as many row blocks: warps = 2, 4, 8 or 16, not 15' parts --set parts=2 --set warps=15 --set resident=on
+expect 2 'parts: wants staging = "tma", not "async", or resident = "on" or "always"' parts --set staging=async
+expect 2 'parts: each of 4 thread blocks finishes as many row blocks: warps = 2 are not' parts --set warps=2 --set resident=on
+expect 2 'parts: each of 2 thread blocks finishes as many row blocks: warps = 15 are not' parts --set parts=2 --set warps=15 --set resident=on
+expect 2 'parts: 22 warps and 11 that finish row blocks are more than 1024 threads' parts --set parts=2 --set warps=22 --set resident=on
+expect 0 '.reqntid 832' parts --set warps=20 --set resident=on
 expect 2 'parts: each of 8 thread blocks stores at least 16 columns, tile_n has 64' parts --set parts=8
 expect 0 'clusters of (1, 1, 8) thread blocks' parts --set parts=8 --set resident=on
 expect 2 'warps: more than 16 are for staging = "tma" and "async", not "direct"' "$mcgen" --set warps=20 "$spec"
@@ -277,6 +279,8 @@ whole() { "$mcgen" --set parts=2 --set stages=4 "$@" "$specs/spmm_l8r8_whole.lua
 expect 0 'k must be at most 2048' whole
 expect 0 '.reqntid 896' whole --set warps=28
 expect 2 'resident: "always" takes a k of at most parts * window * stages = 2048, not 2049' whole --set k=2049
+expect 2 'resident: "on" takes a k of at most parts * window * stages = 2048, not 2049' whole --set resident=on --set warps=16 --set k=2049
+expect 0 '.reqntid 800' whole --set resident=on --set parts=4 --set warps=20 --set tile_n=64
 expect 2 'parts: each of 4 thread blocks stores at least 16 columns, tile_n has 32' whole --set parts=4 --set tile_n=32
 expect 2 'depth: 28 warps leave 3 strides no registers beside 32 sums of a thread: 2' whole --set warps=28 --set lhs=s16 --set tile_n=64 --set depth=3
 expect 2 'parts: wants a product by itself: batch = "off"' whole --set batch=on

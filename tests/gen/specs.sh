@@ -18,7 +18,7 @@ bad() {
 # -- Fields: position, nearest name, all errors at once -----------------------------------------------------------------
 bad "bad.lua:2: tile_m: unknown field: a thread block has vec * warps / split rows" $'op = "spmm"\ntile_m = 32'
 bad "bad.lua:2: tile_l: unknown field (did you mean 'tile_n'?)" $'op = "spmm"\ntile_l = 32'
-bad "bad.lua:3: warps: 5 is not one of 1, 2, 3, 4, 7, 8, 11, 12, 13, 15, 16" $'op = "spmm"\n\nwarps = {1, 5}'
+bad "bad.lua:3: warps: 5 is not one of 1, 2, 3, 4, 7, 8, 11, 12, 13, 15, 16, 18, 20, 21, 22, 24, 26, 28" $'op = "spmm"\n\nwarps = {1, 5}'
 bad 'bad.lua:1: op: no such kernel family (did you mean "spmm"?)' 'op = "spnm"'
 bad "op: missing" 'vec = 8'
 bad "op: missing" ''

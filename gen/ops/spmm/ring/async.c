@@ -82,7 +82,7 @@ static void emit_pieces(const ring_emitter *r, ring_async *a) {
     a->piece = declare_piece(b);
     if (r->plan->copy == RING_BY_ELEMENTS) return;
     a->width = emit_width(r);
-    a->pieces = copy_pieces_of(b, &a->width, r->at.place.thread, r->at.plan->threads);
+    a->pieces = copy_pieces_of(b, &a->width, r->at.place.thread, MC_WARP * r->at.plan->warps);
     a->to_step = mul_s32(b, "to_step", a->pieces.row_step, I(ring_row_bytes(r->plan)));
     emit_sources(r, a);
     emit_targets(r, a);
@@ -286,10 +286,21 @@ const ring_staging ring_by_async = {
 
 /* -- All of B at once --------------------------------------------------------------------------------- */
 
+/* By the first thread. */
+static void emit_finisher_init(const ring_emitter *r) {
+    mc_builder *b = r->at.b;
+    mc_label done = label(b, "INITIALISED");
+    EMIT_IF(b, setp_ne(b, "initialises_none", r->at.place.thread, I(0)), bra, TO(done));
+    ring_emit_finisher_init(r);
+    EMIT_BARE(b, fence_mbarrier_init);
+    set_label(b, done);
+}
+
 static void fill_all(ring_feed *f) {
     mc_builder *b = f->r->at.b;
     mc_label rows = label(b, "FILL_ROWS"), filled = label(b, "FILLED");
     emit_begin(f->r, &f->async);
+    if (ring_finishers(f->r->plan) > 0) emit_finisher_init(f->r);
     emit_grid_wait(b, f->r->at.plan->overlap, "B");
     emit_window(f->r, &f->async, rows, filled);
 }

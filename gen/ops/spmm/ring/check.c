@@ -71,22 +71,24 @@ static void check_group(const ring_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_GROUP, "wants resident = \"off\" and parts = 1");
 }
 
-/* What a ring has that holds all of B in any case, and which rings that stay are such rings. */
-static void check_resident(const ring_plan *plan, mc_complaints *complaints) {
+/* What a ring has that holds all of B in any case. */
+static void check_keeping(const ring_plan *plan, const char *word, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
-    if (!plan->keeps_all) {
-        if (plan->resident && ring_is_narrow(plan))
-            complain(complaints, F_RESIDENT, "rows of 16 bytes stay in any case or never: \"always\" or off");
-        return;
-    }
-    if (plan->tensor) complain(complaints, F_RESIDENT, "\"always\" wants staging = \"async\"");
-    if (base->math.kind->real) complain(complaints, F_RESIDENT, "\"always\" wants integers");
+    if (plan->tensor) complain(complaints, F_RESIDENT, "\"%s\" wants staging = \"async\"", word);
+    if (base->math.kind->real) complain(complaints, F_RESIDENT, "\"%s\" wants integers", word);
     if (ring_row_bytes(plan) > ALWAYS_BYTES)
-        complain(complaints, F_RESIDENT, "\"always\" wants rows of at most %d bytes: tile_n = %d",
+        complain(complaints, F_RESIDENT, "\"%s\" wants rows of at most %d bytes: tile_n = %d", word,
                  ALWAYS_BYTES, ALWAYS_BYTES * base->tile_n / ring_row_bytes(plan));
     if (base->k != MC_OPEN && base->k > ring_most_k(plan))
-        complain(complaints, F_RESIDENT, "\"always\" takes a k of at most %swindow * stages = %d, not %lld",
+        complain(complaints, F_RESIDENT, "\"%s\" takes a k of at most %swindow * stages = %d, not %lld", word,
                  plan->parts > 1 ? "parts * " : "", ring_most_k(plan), (long long)base->k);
+}
+
+/* Which rings that stay hold all of B in any case. */
+static void check_resident(const ring_plan *plan, mc_complaints *complaints) {
+    if (plan->keeps_all) check_keeping(plan, plan->resident && plan->parts > 1 ? "on" : "always", complaints);
+    else if (plan->resident && ring_is_narrow(plan))
+        complain(complaints, F_RESIDENT, "rows of 16 bytes stay in any case or never: \"always\" or off");
 }
 
 /* Registers of rows of 128 bytes are there for so many warps: with more ptxas 13 spills. */
@@ -122,11 +124,13 @@ static void check_together(const ring_plan *plan, mc_complaints *complaints) {
    thread block, tiles of columns, the products of a batch, which have the same axis of the grid, and floats,
    whose sums depend on the order of parts. */
 static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaints *complaints) {
+    enum { MOST_THREADS = 1024 };
     const spmm_plan *base = &plan->base;
     if (plan->parts == 1) return;
     if (!arch->clusters) complain(complaints, F_PARTS, "%s has no thread block clusters", arch->target);
     else if (ring_passes(plan))
-        complain(complaints, F_PARTS, "wants staging = \"tma\", not \"%s\", or resident = \"always\"",
+        complain(complaints, F_PARTS,
+                 "wants staging = \"tma\", not \"%s\", or resident = \"on\" or \"always\"",
                  base->staging_name);
     else if (base->math.kind->real) complain(complaints, F_PARTS, "wants integers");
     else if (base->c_columns) complain(complaints, F_PARTS, "wants c_major = \"row\"");
@@ -140,12 +144,13 @@ static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaint
     else if (ring_shares_columns(plan) && base->tile_n < plan->parts * ring_run_span(plan))
         complain(complaints, F_PARTS, "each of %d thread blocks stores at least %d columns, tile_n has %d",
                  plan->parts, ring_run_span(plan), base->tile_n);
-    else if (plan->resident && base->warps < plan->parts)
-        complain(complaints, F_PARTS, "each of %d thread blocks finishes a row block of %d: want more warps",
-                 plan->parts, base->warps);
-    else if (plan->resident && (base->warps & (base->warps - 1)) != 0)
+    else if (plan->resident && base->warps % plan->parts != 0)
         complain(complaints, F_PARTS,
-                 "thread blocks finish as many row blocks: warps = 2, 4, 8 or 16, not %d", base->warps);
+                 "each of %d thread blocks finishes as many row blocks: warps = %d are not", plan->parts,
+                 base->warps);
+    else if (base->threads > MOST_THREADS)
+        complain(complaints, F_PARTS, "%d warps and %d that finish row blocks are more than %d threads",
+                 base->warps, ring_finishers(plan), MOST_THREADS);
 }
 
 /* Warps of a thread block for which ptxas 13 finds registers with queues: the one that copies counts, those

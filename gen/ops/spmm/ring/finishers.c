@@ -1,6 +1,6 @@
 /* Parts with `resident`: the warps of a cluster take row blocks in turn, as many turns each. Others, J of
  * them in each of the P thread blocks, finish these row blocks, so that nobody who multiplies waits for sums.
- * J is warps / P, and finisher j of thread block p has the place of warp J p + j. So it has the same row
+ * J is warps / P, and finisher j of thread block p has the place of warp P j + p. So it has the same row
  * blocks as that warp, and a thread the same places in C, and nothing is rearranged. All thread blocks send
  * it their sums, its own too, and it adds them up in the order of the parts, from part 0 on. What comes in
  * lies at
@@ -54,8 +54,8 @@ static sum_place find_place(const ring_emitter *r) {
     mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
     int data = ring_sum_offset(plan), barriers = barrier_offset(plan);
-    sum_place at = {.owner = shr_u32(b, "owner", r->at.place.warp, I(log2_of(ring_finished(plan))))};
-    mc_reg number = and_b32(b, "owned", r->at.place.warp, I(ring_finished(plan) - 1));
+    sum_place at = {.owner = and_b32(b, "owner", r->at.place.warp, I(plan->parts - 1))};
+    mc_reg number = shr_u32(b, "owned", r->at.place.warp, I(log2_of(plan->parts)));
     mc_reg of_lane = mad_s32(b, "sums_of_lane", r->at.place.lane, I(RING_QUAD * WORD), r->ring);
     mc_reg of_block = mad_s32(b, "sums_of_block", number, I(block_bytes(plan)), of_lane);
     at.in = add_s32(b, "sums_in", of_block, I(data));
@@ -99,12 +99,12 @@ static void emit_finish(const ring_emitter *r, const sum_place *at, mc_reg phase
 void ring_emit_finisher(ring_emitter *r) {
     mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
-    int first = plan->base.warps + 1;
+    int first = plan->base.warps + plan->tensor;
     note(b, "warps from %d on finish row blocks, and have the places of warps that multiply", first);
     r->finishes = setp_ge(b, "finishes", r->at.place.warp, I(first));
     mc_reg number = sub_s32(b, "finisher", r->at.place.warp, I(first)), worker = b32(b, "worker");
     EMIT(b, mov_b32, worker, r->at.place.warp);
-    EMIT_IF(b, r->finishes, mad_s32, worker, r->rank, I(ring_finished(plan)), number);
+    EMIT_IF(b, r->finishes, mad_s32, worker, number, I(plan->parts), r->rank);
     r->at.place.warp = worker;
 }
 

@@ -36,6 +36,13 @@ static int stride_mma(const ring_plan *plan) {
     return spmm_pair_mma_count(math, plan->base.tile_n) / (whole ? 2 : 1);
 }
 
+/* Parts that threads copy are copied whole. They take turns where that is said, and else in no case. */
+static void plan_resident(ring_plan *plan, int resident) {
+    const bool on = resident == RING_ON, copied = plan->parts > 1 && !plan->tensor;
+    plan->keeps_all = resident == RING_ALWAYS || (on && copied);
+    plan->resident = on || (resident == RING_ALWAYS && plan->parts == 1);
+}
+
 /* The words of `group`, as numbers. */
 static const int groups[] = {0, 8, 16, 32};
 
@@ -47,13 +54,12 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     plan->stages = (int)point[F_STAGES];
     plan->together = (int)point[F_TOGETHER];
     plan->parts = (int)point[F_PARTS];
-    plan->keeps_all = point[F_RESIDENT] == RING_ALWAYS;
-    plan->resident = point[F_RESIDENT] == RING_ON || (plan->keeps_all && plan->parts == 1);
     plan->depth = (int)point[F_DEPTH];
     plan->prefetch = point[F_PREFETCH_L2] != 0;
     base->math.sparse = point[F_SPARSE_MMA] != 0;
     base->group = groups[point[F_GROUP]];
     plan->tensor = base->staging == SPMM_TMA;
+    plan_resident(plan, (int)point[F_RESIDENT]);
     plan_rows(plan, complaints);
     plan->copy = plan->tensor ? 0 : widest_copy(plan);
     /* one warp more, which copies, and those that finish row blocks */

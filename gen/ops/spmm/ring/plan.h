@@ -28,8 +28,7 @@ typedef struct ring_plan {
     int together;       /* row blocks beside one another in C; above 1 they share a tile */
     int parts; /* thread blocks of a cluster that share row blocks, each with a part of k's windows */
     /* Thread blocks keep B's column tile and take row blocks in turn where the ring has all of it; whether it
-       has it in any case. k is at most window * stages then, for each part, and no window passes. With parts
-       that is without turns */
+       has it in any case. k is at most window * stages then, for each part, and no window passes */
     bool resident, keeps_all;
     int depth;     /* strides of A that a warp's queue holds; 2 and 3: there is none (queue.c) */
     bool prefetch; /* a lane asks L2 for its warp's strides ahead */

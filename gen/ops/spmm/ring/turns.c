@@ -66,7 +66,7 @@ void ring_emit_finishes(ring_emitter *r, ring_epilogue *epilogue, const ring_row
                         ring_row_block block) {
     mc_builder *b = r->at.b;
     mc_label loop = label(b, "FINISH_ROW_BLOCKS"), end = label(b, "FINISHED");
-    note(b, "the barriers are there, and the kernel before has ended, for which the copying warp waited");
+    note(b, "the barriers are there, and the kernel before has ended, for which those waited that copy");
     EMIT(b, bar_sync, I(0));
     ring_emit_parts_begun(r);
     ring_emit_parts_meet(r);
