@@ -156,6 +156,10 @@ static void test_tensor_map(void) {
     CHECK_TEXT(fake->log,
                "type 9 rank 2 at 0x1000 dims 100,50 stride 256 box 64,8 steps 1,1 interleave 0 swizzle 3 "
                "promotion 3 fill 0");
+    bad.box[0] = 32, bad.swizzle = MC_SWIZZLE_64B;
+    fresh();
+    CHECK(mc_device_tensor_map(device, &bad, &map, diag) == MC_OK, "%s", message());
+    CHECK_TEXT(fake->log, "box 32,8 steps 1,1 interleave 0 swizzle 2 promotion 0 fill 0");
     bad.rank = 4;
     CHECK(mc_device_tensor_map(device, &bad, &map, diag) == MC_USAGE);
     CHECK_TEXT(message(), "rank 4");

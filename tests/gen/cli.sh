@@ -266,8 +266,8 @@ expect 2 'split: staging = "async" wants 32 columns for each warp, tile_n has 64
 expect 2 'resident: rows of 16 bytes stay in any case or never: "always" or off' always --set tile_n=16 --set resident=on
 expect 2 'together: wants c_major = "column"' parts --set together=4
 expect 2 'parts: wants staging = "tma", not "async", or resident = "on" or "always"' parts --set staging=async
-expect 2 'parts: each of 4 thread blocks finishes as many row blocks: warps = 2 are not' parts --set warps=2 --set resident=on
-expect 2 'parts: each of 2 thread blocks finishes as many row blocks: warps = 15 are not' parts --set parts=2 --set warps=15 --set resident=on
+expect 2 'parts: 4 thread blocks finish as many row blocks each: warps = 2 is no multiple of 4' parts --set warps=2 --set resident=on
+expect 2 'parts: 2 thread blocks finish as many row blocks each: warps = 15 is no multiple of 2' parts --set parts=2 --set warps=15 --set resident=on
 expect 2 'parts: 22 warps and 11 that finish row blocks are more than 1024 threads' parts --set parts=2 --set warps=22 --set resident=on
 expect 0 '.reqntid 832' parts --set warps=20 --set resident=on
 expect 2 'parts: each of 8 thread blocks stores at least 16 columns, tile_n has 64' parts --set parts=8

@@ -94,6 +94,8 @@ static const measured cold[] = {
     {"spmm_l8r8_whole", WHOLE("2", "16"), &tall9, 64, 9.87},
     {"spmm_l8r8_whole", "parts=2 tile_n=32 warps=28 stages=8 depth=3 prefetch_l2=off resident=always", &tall9,
      32, 5.19},
+    {"spmm_l8r8_whole", "parts=2 tile_n=32 warps=18 stages=8 depth=3 prefetch_l2=on resident=always", &tall9,
+     32, 5.36},
     {"spmm_l8r8_split", STAYS("2", "8"), &tall9, 64, 9.99},
     {"spmm_l8r8_split", STAYS("4", "4"), &tall9, 64, 11.4},
     {"spmm_l8r8_split", HELD("2", "8"), &tall9, 64, 9.27},
@@ -132,6 +134,10 @@ static void check_kinds(void) {
     sparse = of_columns(tall9, 64, true);
     CHECK(least("spmm_l8r8_whole", "", sparse) < least("spmm_l8r8_split", "", sparse), "in one wave");
     CHECK(least("spmm_l8r8_whole", "", sparse) < least("spmm_l8r8_overlap", "", sparse), "and for gathers");
+    dense = of_columns(tall7, 64, true);
+    CHECK(least("spmm_l8r8_whole", "prefetch_l2=off", dense) <
+              least("spmm_l8r8_whole", "prefetch_l2=on", dense),
+          "which asks L2 for nothing");
     mc_problem many = of_columns(square7, 512, false);
     CHECK(least("spmm_l8r8_tiled", "", many) < least("spmm_l8r8_split", "", many), "512 tokens");
     CHECK(least("spmm_l8r8_tiled", "", many) < least("spmm_l8r8_f16", "", many), "512 tokens, gather");

@@ -1,5 +1,5 @@
-/* Staging "async", where no warp has copying for its job. All threads copy a window together by cp.async, and
- * the thread block passes from window to window together:
+/* Staging "async", where no warp has copying for its job. All threads that multiply copy a window together by
+ * cp.async, and the thread block passes from window to window together:
  *
  *   fill    copies all windows if the ring holds them, else one window less than it has stages
  *   pass    waits until all copies have arrived and every warp has left one window more; then copies the
@@ -286,7 +286,7 @@ const ring_staging ring_by_async = {
 
 /* -- All of B at once --------------------------------------------------------------------------------- */
 
-/* By the first thread. */
+/* The first thread initialises the barriers of parts that stay. */
 static void emit_finisher_init(const ring_emitter *r) {
     mc_builder *b = r->at.b;
     mc_label done = label(b, "INITIALISED");

@@ -146,8 +146,8 @@ static void check_parts(const ring_plan *plan, const mc_arch *arch, mc_complaint
                  plan->parts, ring_run_span(plan), base->tile_n);
     else if (plan->resident && base->warps % plan->parts != 0)
         complain(complaints, F_PARTS,
-                 "each of %d thread blocks finishes as many row blocks: warps = %d are not", plan->parts,
-                 base->warps);
+                 "%d thread blocks finish as many row blocks each: warps = %d is no multiple of %d",
+                 plan->parts, base->warps, plan->parts);
     else if (base->threads > MOST_THREADS)
         complain(complaints, F_PARTS, "%d warps and %d that finish row blocks are more than %d threads",
                  base->warps, ring_finishers(plan), MOST_THREADS);

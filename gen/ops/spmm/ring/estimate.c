@@ -35,6 +35,9 @@ static double windows_of(const spmm_situation *s) {
 }
 static double vectors_in(const spmm_situation *s, double vectors) { return vectors / ring_of(s)->parts; }
 
+/* Parts that threads copy whole, without turns. */
+static bool is_whole(const ring_plan *plan) { return plan->keeps_all && ring_shares_columns(plan); }
+
 /* What is left of ring_meet where threads copy B. That cost was fitted to kernels with tensor copies of rows
    of 64 bytes, and has in it that these take longer than copy_of says. */
 static const double thread_copies_meet = 0.4;
@@ -43,7 +46,7 @@ static const double thread_copies_meet = 0.4;
 static double exchange_of(const spmm_situation *s) {
     const ring_plan *plan = ring_of(s);
     if (plan->parts == 1) return 0;
-    if (ring_shares_columns(plan)) return s->cost.ring_meet * (plan->tensor ? 1 : thread_copies_meet);
+    if (ring_shares_columns(plan)) return s->cost.ring_meet * (is_whole(plan) ? thread_copies_meet : 1);
     return s->cost.ring_meet + sums_come_in * plan->base.warps * MC_WARP * ring_acc_count(plan) / 1024;
 }
 
@@ -97,10 +100,10 @@ static double step_of(const spmm_situation *s) {
     return step * (1 + s->cost.ring_cramped * lacking / given);
 }
 
-/* Thread blocks that share a multiprocessor. Two of clusters whose windows pass take as long as one after the
-   other. */
+/* Thread blocks that share a multiprocessor. Two of clusters whose windows pass, or that stay, take as long
+   as one after the other. */
 static double resident_of(const spmm_situation *s) {
-    return ring_of(s)->parts > 1 && !ring_of(s)->keeps_all ? 1 : spmm_resident_of(s);
+    return ring_of(s)->parts > 1 && !is_whole(ring_of(s)) ? 1 : spmm_resident_of(s);
 }
 
 /* BLOCKS, counted as if clusters found room everywhere. Where a warp has one row block, clusters begin and
@@ -122,17 +125,13 @@ static double far_part(const spmm_situation *s, double blocks) {
                             : missed;
 }
 
-/* Where all of a part's rows are copied at once, and all row blocks run at once, memory has enough to do. */
-static bool gains_by_asking(const ring_plan *plan) {
-    return plan->prefetch && !(plan->keeps_all && plan->parts > 1);
-}
-
 /* Latency of a warp's row block of so many STRIDES, where FAR of A comes out of memory. A warp waits once for
-   `depth` strides that it has asked for, and what else it does passes meanwhile. */
+   `depth` strides that it has asked for, and what else it does passes meanwhile. Where all row blocks run at
+   once memory has enough to do, and it gains nothing to ask L2. */
 static double turn_of(const spmm_situation *s, double strides, double far) {
     const ring_plan *plan = ring_of(s);
     double sum = plan->base.split > 1 ? s->cost.ring_sum : 0, near = sum + strides * step_of(s);
-    double waits = strides / plan->depth * (gains_by_asking(plan) ? s->cost.ring_asked : 1);
+    double waits = strides / plan->depth * (plan->prefetch && !is_whole(plan) ? s->cost.ring_asked : 1);
     return spmm_overlapped(near, s->cost.ring_far * far * waits);
 }
 

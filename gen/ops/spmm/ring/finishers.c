@@ -115,7 +115,7 @@ static mc_reg find_room(const ring_emitter *r) {
     return add_s32(b, "room", of_warp, I(room_offset(r->plan)));
 }
 
-void ring_emit_send(const ring_emitter *r, const spmm_sums *sums) {
+void ring_emit_send_sums(const ring_emitter *r, const spmm_sums *sums) {
     mc_builder *b = r->at.b;
     heading(b, "Sums go to the thread block that finishes the row block");
     sum_place at = find_place(r);
@@ -143,7 +143,7 @@ static void emit_tell(const ring_emitter *r, const ring_rows *rows, const mc_reg
     EMIT_IF(b, tells, mbarrier_arrive_cluster, AT(add_s32(b, "room_behind", there, bits), 0));
 }
 
-void ring_emit_take(const ring_emitter *r, const ring_rows *rows, const spmm_sums *sums) {
+void ring_emit_take_sums(const ring_emitter *r, const ring_rows *rows, const spmm_sums *sums) {
     mc_builder *b = r->at.b;
     heading(b, "Sums of the cluster's %d thread blocks", r->plan->parts);
     sum_place at = find_place(r);

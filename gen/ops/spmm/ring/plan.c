@@ -36,7 +36,7 @@ static int stride_mma(const ring_plan *plan) {
     return spmm_pair_mma_count(math, plan->base.tile_n) / (whole ? 2 : 1);
 }
 
-/* Parts that threads copy are copied whole. They take turns where that is said, and else in no case. */
+/* Parts that threads copy are copied whole, and take turns with "on" alone. */
 static void plan_resident(ring_plan *plan, int resident) {
     const bool on = resident == RING_ON, copied = plan->parts > 1 && !plan->tensor;
     plan->keeps_all = resident == RING_ALWAYS || (on && copied);

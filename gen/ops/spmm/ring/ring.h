@@ -357,9 +357,9 @@ void ring_emit_finisher_init(const ring_emitter *r);
 /* Sets finishes, and gives those warps the number of the warp whose row blocks they finish. */
 void ring_emit_finisher(ring_emitter *r);
 /* Sends the warp's sums of a turn. sums_phase is that of the turn before. */
-void ring_emit_send(const ring_emitter *r, const spmm_sums *sums);
+void ring_emit_send_sums(const ring_emitter *r, const spmm_sums *sums);
 /* By finishers: takes the sums of all parts of a turn, whose phase is sums_phase. */
-void ring_emit_take(const ring_emitter *r, const ring_rows *rows, const spmm_sums *sums);
+void ring_emit_take_sums(const ring_emitter *r, const ring_rows *rows, const spmm_sums *sums);
 
 /* -- store.c ------------------------------------------------------------------------------------------ */
 

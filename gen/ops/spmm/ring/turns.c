@@ -30,7 +30,7 @@ static void emit_sums(ring_strides *s, ring_epilogue *epilogue) {
     mc_builder *b = s->r->at.b;
     if (ring_finishers(s->r->plan) > 0) {
         sums_settle(s->sums, SPMM_PAIR_ODD, (mc_reg){0});
-        ring_emit_send(s->r, s->sums);
+        ring_emit_send_sums(s->r, s->sums);
         return;
     }
     epilogue->next = label(b, "NEXT");
@@ -75,7 +75,7 @@ void ring_emit_finishes(ring_emitter *r, ring_epilogue *epilogue, const ring_row
     set_label(b, loop);
     ring_row_block next = ring_emit_next_row(r, rows);
     ring_emit_row_factors(epilogue);
-    ring_emit_take(r, rows, epilogue->sums);
+    ring_emit_take_sums(r, rows, epilogue->sums);
     ring_emit_results(epilogue);
     b->prefix = "finish_";
     set_label(b, epilogue->next);
