@@ -1,5 +1,5 @@
 -- SpMM for int8 weights pruned in 8x1 vectors, for few columns (32 to 64 tokens), dequantised to f16: C[m,n] = f16(f32(A[m,k] B[k,n]) * scale[m]).
--- The thread blocks of a cluster share k: each copies a part of B whole to its shared memory, and adds up sums with the others. All row blocks run at once where there are warps enough. For Hopper and later.
+-- The thread blocks of a cluster share k: each copies a part of B whole to its shared memory, and adds up sums with the others. All row blocks run at once where there are warps enough, else they may take turns. For Hopper and later.
 
 op   = "spmm"
 arch = "sm_90"
@@ -10,7 +10,7 @@ scale = "row"                   -- an f32 for each row of C; also "tensor", "col
 vec  = 8                        -- rows of a nonzero vector
 
 staging = "async"               -- copies by all threads
-resident = "always"             -- all of a part at once: k of at most parts * window * stages
+resident = {"always", "on"}     -- all of a part at once: k of at most parts * window * stages; "on": once, and row blocks in turn (many rows)
 parts   = {2, 4}                -- thread blocks of a cluster, each with a part of k
 tile_n  = {64, 32}              -- columns of C a thread block
 warps   = {16, 18, 20, 22, 24, 28} -- row blocks a thread block

@@ -281,7 +281,7 @@ expect 0 '.reqntid 896' whole --set warps=28
 expect 2 'resident: "always" takes a k of at most parts * window * stages = 2048, not 2049' whole --set k=2049
 expect 2 'resident: "on" takes a k of at most parts * window * stages = 2048, not 2049' whole --set resident=on --set warps=16 --set k=2049
 expect 0 '.reqntid 800' whole --set resident=on --set parts=4 --set warps=20 --set tile_n=64
-expect 2 'parts: each of 4 thread blocks stores at least 16 columns, tile_n has 32' whole --set parts=4 --set tile_n=32
+expect 2 'parts: each of 4 thread blocks stores at least 16 columns, tile_n has 32' whole --set parts=4 --set tile_n=32 --set resident=always
 expect 2 'depth: 28 warps leave 3 strides no registers beside 32 sums of a thread: 2' whole --set warps=28 --set lhs=s16 --set tile_n=64 --set depth=3
 expect 2 'parts: wants a product by itself: batch = "off"' whole --set batch=on
 expect 2 'warps: rows of 128 bytes leave 20 warps no registers: at most 18' parts --set parts=2 --set tile_n=128 --set window=128 --set stages=3 --set warps=20

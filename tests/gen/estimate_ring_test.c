@@ -15,6 +15,8 @@ static const mc_problem square7 = {.m = 4096, .k = 4096, .vectors = 629131, .lon
                         square9 = {.m = 4096, .k = 4096, .vectors = 209335, .longest = 462, .spread = 18.5},
                         tall7 = {.m = 14336, .k = 4096, .vectors = 2199875, .longest = 1328, .spread = 28.7},
                         tall9 = {.m = 14336, .k = 4096, .vectors = 733777, .longest = 471, .spread = 18.9},
+                        large8 = {.m = 28672, .k = 8192, .vectors = 5868791, .longest = 1760, .spread = 36.2},
+                        large9 = {.m = 28672, .k = 8192, .vectors = 2933234, .longest = 912, .spread = 27.2},
                         wide7 = {.m = 4096, .k = 11008, .vectors = 1688829, .longest = 3426, .spread = 47.6};
 
 static mc_problem of_columns(mc_problem layer, int64_t n, bool cold) {
@@ -74,6 +76,7 @@ typedef struct measured {
 #define WHOLE(p, w)  "parts=" p " tile_n=64 warps=" w " stages=8 depth=3 prefetch_l2=off resident=always"
 #define STAYS(p, st) "parts=" p " tile_n=64 warps=16 stages=" st " depth=4 prefetch_l2=off resident=on"
 #define HELD(p, st)  "parts=" p " tile_n=64 warps=16 stages=" st " depth=3 prefetch_l2=on resident=on"
+#define TURNS(p, w)  "parts=" p " tile_n=64 warps=" w " stages=8 depth=3 prefetch_l2=off resident=on"
 #define GATHER       "arch=sm_90 stride=64 tile_n=32 warps=4 split=4 prefetch=on"
 static const measured cold[] = {
     {"spmm_l8r8_decode", DECODE("8", "2", "12", "8"), &square7, 8, 4.58},
@@ -96,6 +99,9 @@ static const measured cold[] = {
      32, 5.19},
     {"spmm_l8r8_whole", "parts=2 tile_n=32 warps=18 stages=8 depth=3 prefetch_l2=on resident=always", &tall9,
      32, 5.36},
+    {"spmm_l8r8_whole", TURNS("4", "24"), &large8, 64, 29.92},
+    {"spmm_l8r8_whole", TURNS("4", "24"), &large9, 64, 20.54},
+    {"spmm_l8r8_whole", TURNS("4", "16"), &large9, 64, 23.33},
     {"spmm_l8r8_split", STAYS("2", "8"), &tall9, 64, 9.99},
     {"spmm_l8r8_split", STAYS("4", "4"), &tall9, 64, 11.4},
     {"spmm_l8r8_split", HELD("2", "8"), &tall9, 64, 9.27},
@@ -134,6 +140,11 @@ static void check_kinds(void) {
     sparse = of_columns(tall9, 64, true);
     CHECK(least("spmm_l8r8_whole", "", sparse) < least("spmm_l8r8_split", "", sparse), "in one wave");
     CHECK(least("spmm_l8r8_whole", "", sparse) < least("spmm_l8r8_overlap", "", sparse), "and for gathers");
+    sparse = of_columns(large9, 64, true);
+    CHECK(least("spmm_l8r8_whole", "resident=on", sparse) <
+              least("spmm_l8r8_whole", "resident=always", sparse),
+          "parts that stay, of many rows");
+    CHECK(least("spmm_l8r8_whole", "", sparse) < least("spmm_l8r8_split", "", sparse), "which threads copy");
     dense = of_columns(tall7, 64, true);
     CHECK(least("spmm_l8r8_whole", "prefetch_l2=off", dense) <
               least("spmm_l8r8_whole", "prefetch_l2=on", dense),
