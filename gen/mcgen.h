@@ -339,6 +339,9 @@ MC_API double mc_spec_estimate(const mc_spec *spec, size_t variant, const mc_gpu
                                const mc_problem *problem);
 /* The same of KERNEL, which may be an outline. */
 MC_API double mc_kernel_estimate(const mc_kernel *kernel, const mc_gpu *gpu, const mc_problem *problem);
+/* The same of KERNEL as it is behind some other kernel, which does not begin early: of the kernel without
+   `overlap`, or of KERNEL itself where there is none. */
+MC_API double mc_kernel_estimate_alone(const mc_kernel *kernel, const mc_gpu *gpu, const mc_problem *problem);
 /* The least estimate of all variants, and whose it is. */
 MC_API double mc_spec_pick(const mc_spec *spec, const mc_gpu *gpu, const mc_problem *problem,
                            size_t *variant);

@@ -130,7 +130,8 @@ static mc_status check_room(const mc_kernel *kernel, mc_diag *diag) {
 }
 
 static void outline(const mc_spec *spec, size_t variant, mc_kernel *kernel) {
-    mc_complaints complaints = {0};
+    mc_complaints complaints; /* a variant has none */
+    complaints_only_count(&complaints);
     kernel->family = spec->family;
     space_point(spec, variant, kernel->point);
     name_fields(kernel);
@@ -172,9 +173,21 @@ mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **ou
 }
 
 double mc_kernel_estimate(const mc_kernel *kernel, const mc_gpu *gpu, const mc_problem *problem) {
-    bool runs = mc_archs[kernel->point[FIELD_ARCH]].sm <= gpu->capability;
-    if (!kernel->solver->estimate || !runs) return INFINITY;
-    return kernel->solver->estimate(kernel->plan, gpu, problem);
+    return family_estimate(kernel->solver, kernel->point, kernel->plan, gpu, problem);
+}
+
+double mc_kernel_estimate_alone(const mc_kernel *kernel, const mc_gpu *gpu, const mc_problem *problem) {
+    int overlap = family_field(kernel->family, "overlap");
+    int64_t point[MC_MAX_FIELDS];
+    _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
+    mc_complaints complaints;
+    if (!kernel->contract.overlap || overlap < 0) return mc_kernel_estimate(kernel, gpu, problem);
+    complaints_only_count(&complaints);
+    memcpy(point, kernel->point, sizeof point);
+    point[overlap] = kernel->family->fields[overlap].standard;
+    const mc_solver *solver = family_plan(kernel->family, point, plan, &complaints);
+    if (complaints.count > 0) return mc_kernel_estimate(kernel, gpu, problem);
+    return family_estimate(solver, point, plan, gpu, problem);
 }
 
 void mc_kernel_destroy(mc_kernel *kernel) {

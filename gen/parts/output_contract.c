@@ -80,8 +80,9 @@ void out_check(const out_kind *output, const out_fields *fields, const mc_arch *
 /* -- Contract ----------------------------------------------------------------------------------------- */
 
 static void append(char text[OUT_TEXT], const char *more) {
-    size_t used = strlen(text);
-    snprintf(text + used, OUT_TEXT - used, "%s", more);
+    size_t used = strlen(text), length = strnlen(more, OUT_TEXT - 1 - used);
+    memcpy(text + used, more, length);
+    text[used + length] = 0;
 }
 
 static void describe_scaled(const out_kind *output, char text[OUT_TEXT]) {
@@ -115,9 +116,12 @@ void out_describe(const out_kind *output, bool columns, char text[OUT_TEXT]) {
     const char *type = out_element_name(output->element);
     bool rounded = out_is_rounded(output->element);
     bool pairs = out_element_bits(output->element) < 8;
-    snprintf(text, OUT_TEXT, "C: %s[%s][ldc], %s-major%s; %s and beyond are not touched", type,
-             columns ? "n" : "m", columns ? "column" : "row", pairs ? ", two to a byte" : "",
-             columns ? "rows m" : "columns n");
+    text[0] = 0;
+    append(text, "C: ");
+    append(text, type);
+    append(text, columns ? "[n][ldc], column-major" : "[m][ldc], row-major");
+    if (pairs) append(text, ", two to a byte");
+    append(text, columns ? "; rows m and beyond are not touched" : "; columns n and beyond are not touched");
     if (!out_is_scaled(output->element)) return;
     append(text, "; C = ");
     if (rounded) append(text, type);

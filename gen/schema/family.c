@@ -1,12 +1,14 @@
 /* What the families share. */
 #include "schema/family.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 int family_field(const mc_family *family, const char *name) {
     for (size_t i = 0; i < family->field_count; i++) {
-        if (strcmp(family->fields[i].name, name) == 0) return (int)i;
+        const char *other = family->fields[i].name;
+        if (other[0] == name[0] && strcmp(other, name) == 0) return (int)i;
     }
     return -1;
 }
@@ -44,9 +46,21 @@ const mc_solver *family_plan(const mc_family *family, const int64_t *point, void
     return solver;
 }
 
+double family_estimate(const mc_solver *solver, const int64_t *point, const void *plan, const mc_gpu *gpu,
+                       const mc_problem *problem) {
+    bool runs = mc_archs[point[FIELD_ARCH]].sm <= gpu->capability;
+    return solver->estimate && runs ? solver->estimate(plan, gpu, problem) : INFINITY;
+}
+
+void complaints_only_count(mc_complaints *complaints) {
+    complaints->count = 0;
+    complaints->only_counts = true;
+}
+
 void complain(mc_complaints *complaints, int field, const char *format, ...) {
     if (complaints->count == MC_MAX_FIELDS) return;
     mc_complaint *complaint = &complaints->list[complaints->count++];
+    if (complaints->only_counts) return;
     complaint->field = field;
     va_list args;
     va_start(args, format);

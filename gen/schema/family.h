@@ -16,7 +16,11 @@ typedef struct mc_complaint {
 typedef struct mc_complaints {
     mc_complaint list[MC_MAX_FIELDS];
     size_t count;
+    bool only_counts; /* nobody reads the list, and it stays as it was */
 } mc_complaints;
+
+/* Begins COMPLAINTS for who asks whether there are any, and not which. */
+void complaints_only_count(mc_complaints *complaints);
 
 /* Complaints beyond MC_MAX_FIELDS are dropped: the point is refused anyway. */
 void complain(mc_complaints *complaints, int field, const char *format, ...)
@@ -98,6 +102,10 @@ int family_field(const mc_family *family, const char *name); /* -1: no such fiel
    solver. */
 const mc_solver *family_plan(const mc_family *family, const int64_t *point, void *plan,
                              mc_complaints *complaints);
+
+/* Microseconds, or INFINITY (mc_spec_estimate), of the kernel of PLAN, which SOLVER made of POINT. */
+double family_estimate(const mc_solver *solver, const int64_t *point, const void *plan, const mc_gpu *gpu,
+                       const mc_problem *problem);
 
 /* -- Rows of a schema: {"vec", NUMBERS = vecs, .standard = 8, .doc = "..."} --------------------------- */
 

@@ -134,10 +134,7 @@ mc_kernel *candidate_alone(const char *fields) {
 }
 
 double candidate_estimate(const mc_kernel *kernel, const candidate_target *target, const mc_problem *shape) {
-    mc_kernel *alone = mc_kernel_contract(kernel)->overlap ? candidate_alone(mc_kernel_fields(kernel)) : NULL;
-    double us = mc_kernel_estimate(alone != NULL ? alone : kernel, &target->gpu, shape);
-    mc_kernel_destroy(alone);
-    return us;
+    return mc_kernel_estimate_alone(kernel, &target->gpu, shape);
 }
 
 static mc_status add_candidate(search *s, const mc_spec *spec, size_t variant, const mc_kernel *kernel,

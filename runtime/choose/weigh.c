@@ -22,11 +22,9 @@ static size_t place_of(const candidate_list *list, const mc_kernel *kernel) {
 /* The estimate of R's candidate I for R's own problem; INFINITY: there is none. */
 static double estimate_there(const record *r, size_t i, const mc_gpu *gpu) {
     mc_problem there = plan_problem_estimate(&r->problem);
-    mc_kernel *kernel = record_kernel_for(r, i, &r->problem),
-              *alone = kernel != NULL ? candidate_alone(mc_kernel_fields(kernel)) : NULL;
+    mc_kernel *kernel = record_kernel_for(r, i, &r->problem);
     there.cold = r->cold;
-    double us = alone != NULL ? mc_kernel_estimate(alone, gpu, &there) : INFINITY;
-    mc_kernel_destroy(alone);
+    double us = kernel != NULL ? mc_kernel_estimate_alone(kernel, gpu, &there) : INFINITY;
     mc_kernel_destroy(kernel);
     return us;
 }

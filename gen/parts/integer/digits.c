@@ -24,6 +24,7 @@ void digit_split_text(digit_side side, int bits, char text[DIGIT_SPLIT_TEXT]) {
 
 bool digit_split_fits(int64_t split, digit_side side, int bits) {
     char text[DIGIT_SPLIT_TEXT];
+    if (split == DIGIT_SPLIT_AUTO) return true;
     digit_split_text(side, bits, text);
-    return split == DIGIT_SPLIT_AUTO || strcmp(digit_split_names[split], text) == 0;
+    return strcmp(digit_split_names[split], text) == 0;
 }

@@ -34,10 +34,10 @@ static sddmm_integer integer_of(digit_side lhs, digit_side rhs, int64_t k) {
 
 static void check_split(const sddmm_integer *i, int64_t split, mc_complaints *complaints) {
     char bytes[DIGIT_SPLIT_TEXT];
+    if (digit_split_fits(split, i->lhs, i->a.bits)) return;
     digit_split_text(i->lhs, i->a.bits, bytes);
-    if (!digit_split_fits(split, i->lhs, i->a.bits))
-        complain(complaints, F_PRECISION_SPLIT,
-                 "lhs = \"%s\" takes \"%s\": an SDDMM multiplies digits of 8 bits", i->lhs.name, bytes);
+    complain(complaints, F_PRECISION_SPLIT, "lhs = \"%s\" takes \"%s\": an SDDMM multiplies digits of 8 bits",
+             i->lhs.name, bytes);
 }
 
 /* Sets the registers of a step. */

@@ -20,9 +20,9 @@ static void check_split(const int64_t *point, const spmm_arithmetic *math, const
     int64_t split = point[F_PRECISION_SPLIT];
     digit_side lhs = math->integer.lhs;
     char bytes[DIGIT_SPLIT_TEXT], nibbles[DIGIT_SPLIT_TEXT];
+    if (digit_split_fits(split, lhs, math->integer.a.bits)) return;
     digit_split_text(lhs, DIGIT_BITS, bytes);
     digit_split_text(lhs, NIBBLE_BITS, nibbles);
-    if (digit_split_fits(split, lhs, math->integer.a.bits)) return;
     if (lhs.bits == NIBBLE_BITS)
         complain(complaints, F_PRECISION_SPLIT, "lhs = \"%s\" takes \"4\": it is one digit", lhs.name);
     else if (math->integer.rhs.bits != 4)
