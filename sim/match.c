@@ -116,9 +116,12 @@ static bool is_text(const struct sim_token *token, const char *text, size_t leng
     return token->length == length && memcmp(token->text, text, length) == 0;
 }
 
+/* Whether the token, which is not empty, may be TEXT: most rows of a table differ in their first letter. */
+static bool may_be(const struct sim_token *token, const char *text) { return token->text[0] == text[0]; }
+
 static const struct word *find_word(const struct word *words, const struct sim_token *token) {
     for (; words->text; words++)
-        if (is_text(token, words->text, strlen(words->text))) return words;
+        if (may_be(token, words->text) && is_text(token, words->text, strlen(words->text))) return words;
     return NULL;
 }
 
@@ -270,7 +273,7 @@ static bool match_pattern(const char *pattern, const struct sim_opcode *opcode, 
 }
 
 static bool is_mnemonic_of(const struct sim_token *token, const struct sim_op *op) {
-    return is_text(token, op->pattern, strcspn(op->pattern, ".%["));
+    return may_be(token, op->pattern) && is_text(token, op->pattern, strcspn(op->pattern, ".%["));
 }
 
 /* Writes the opcode as it was written, as far as it fits. */

@@ -27,8 +27,10 @@ static const struct {
 
 ptxsim_class sim_class_of(const struct sim_insn *insn) {
     const char *name = insn->op->pattern;
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (strncmp(name, classes[i].start, strlen(classes[i].start)) == 0) return classes[i].class;
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        const char *start = classes[i].start;
+        if (name[0] == start[0] && strncmp(name, start, strlen(start)) == 0) return classes[i].class;
+    }
     return sim_types[insn->type].kind == 'f' ? PTXSIM_CLASS_FLOAT : PTXSIM_CLASS_INTEGER;
 }
 
