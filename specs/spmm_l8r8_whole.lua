@@ -10,7 +10,7 @@ scale = "row"                   -- an f32 for each row of C; also "tensor", "col
 vec  = 8                        -- rows of a nonzero vector
 
 staging = "async"               -- copies by all threads
-resident = {"always", "on"}     -- all of a part at once: k of at most parts * window * stages; "on": once, and row blocks in turn (many rows)
+resident = {"always", "on"}     -- all of a part at once: k of at most parts * window * stages; "on": row blocks in turn
 parts   = {2, 4}                -- thread blocks of a cluster, each with a part of k
 tile_n  = {64, 32}              -- columns of C a thread block
 warps   = {16, 18, 20, 22, 24, 28} -- row blocks a thread block

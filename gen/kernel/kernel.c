@@ -130,12 +130,10 @@ static mc_status check_room(const mc_kernel *kernel, mc_diag *diag) {
 }
 
 static void outline(const mc_spec *spec, size_t variant, mc_kernel *kernel) {
-    mc_complaints complaints; /* a variant has none */
-    complaints_only_count(&complaints);
     kernel->family = spec->family;
     space_point(spec, variant, kernel->point);
     name_fields(kernel);
-    kernel->solver = family_plan(spec->family, kernel->point, kernel->plan, &complaints);
+    kernel->solver = family_try(spec->family, kernel->point, kernel->plan);
     kernel->solver->entry_name(kernel->plan, kernel->entry);
     kernel->solver->contract(kernel->plan, &kernel->contract);
     kernel->solver->facts(kernel->plan, &kernel->facts);
@@ -180,14 +178,14 @@ double mc_kernel_estimate_alone(const mc_kernel *kernel, const mc_gpu *gpu, cons
     int overlap = family_field(kernel->family, "overlap");
     int64_t point[MC_MAX_FIELDS];
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
-    mc_complaints complaints;
-    if (!kernel->contract.overlap || overlap < 0) return mc_kernel_estimate(kernel, gpu, problem);
-    complaints_only_count(&complaints);
-    memcpy(point, kernel->point, sizeof point);
-    point[overlap] = kernel->family->fields[overlap].standard;
-    const mc_solver *solver = family_plan(kernel->family, point, plan, &complaints);
-    if (complaints.count > 0) return mc_kernel_estimate(kernel, gpu, problem);
-    return family_estimate(solver, point, plan, gpu, problem);
+    const mc_solver *solver = NULL;
+    if (kernel->contract.overlap && overlap >= 0) {
+        memcpy(point, kernel->point, sizeof point);
+        point[overlap] = kernel->family->fields[overlap].standard;
+        solver = family_try(kernel->family, point, plan);
+    }
+    return solver ? family_estimate(solver, point, plan, gpu, problem)
+                  : mc_kernel_estimate(kernel, gpu, problem);
 }
 
 void mc_kernel_destroy(mc_kernel *kernel) {

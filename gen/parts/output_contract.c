@@ -1,6 +1,7 @@
 /* What specs may ask of an output, and what contracts say of it. */
 #include "parts/output.h"
 #include "schema/family.h"
+#include "text/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -80,9 +81,8 @@ void out_check(const out_kind *output, const out_fields *fields, const mc_arch *
 /* -- Contract ----------------------------------------------------------------------------------------- */
 
 static void append(char text[OUT_TEXT], const char *more) {
-    size_t used = strlen(text), length = strnlen(more, OUT_TEXT - 1 - used);
-    memcpy(text + used, more, length);
-    text[used + length] = 0;
+    size_t used = strlen(text);
+    text_copy(text + used, OUT_TEXT - used, more);
 }
 
 static void describe_scaled(const out_kind *output, char text[OUT_TEXT]) {

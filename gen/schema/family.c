@@ -46,15 +46,18 @@ const mc_solver *family_plan(const mc_family *family, const int64_t *point, void
     return solver;
 }
 
+const mc_solver *family_try(const mc_family *family, const int64_t *point, void *plan) {
+    mc_complaints complaints; /* 10 KiB, which nobody reads: only what counts is set */
+    complaints.count = 0;
+    complaints.only_counts = true;
+    const mc_solver *solver = family_plan(family, point, plan, &complaints);
+    return complaints.count == 0 ? solver : NULL;
+}
+
 double family_estimate(const mc_solver *solver, const int64_t *point, const void *plan, const mc_gpu *gpu,
                        const mc_problem *problem) {
     bool runs = mc_archs[point[FIELD_ARCH]].sm <= gpu->capability;
     return solver->estimate && runs ? solver->estimate(plan, gpu, problem) : INFINITY;
-}
-
-void complaints_only_count(mc_complaints *complaints) {
-    complaints->count = 0;
-    complaints->only_counts = true;
 }
 
 void complain(mc_complaints *complaints, int field, const char *format, ...) {

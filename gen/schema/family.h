@@ -16,11 +16,8 @@ typedef struct mc_complaint {
 typedef struct mc_complaints {
     mc_complaint list[MC_MAX_FIELDS];
     size_t count;
-    bool only_counts; /* nobody reads the list, and it stays as it was */
+    bool only_counts; /* nobody reads the list, and it stays as it is */
 } mc_complaints;
-
-/* Begins COMPLAINTS for who asks whether there are any, and not which. */
-void complaints_only_count(mc_complaints *complaints);
 
 /* Complaints beyond MC_MAX_FIELDS are dropped: the point is refused anyway. */
 void complain(mc_complaints *complaints, int field, const char *format, ...)
@@ -103,6 +100,8 @@ int family_field(const mc_family *family, const char *name); /* -1: no such fiel
 const mc_solver *family_plan(const mc_family *family, const int64_t *point, void *plan,
                              mc_complaints *complaints);
 
+/* The same for who asks only whether POINT can run. NULL: it cannot. */
+const mc_solver *family_try(const mc_family *family, const int64_t *point, void *plan);
 /* Microseconds, or INFINITY (mc_spec_estimate), of the kernel of PLAN, which SOLVER made of POINT. */
 double family_estimate(const mc_solver *solver, const int64_t *point, const void *plan, const mc_gpu *gpu,
                        const mc_problem *problem);

@@ -60,16 +60,10 @@ bool field_accepts(const mc_field *field, const mc_raw *raw, int64_t *value) {
     return false;
 }
 
-static void copy_name(char text[MC_MAX_NAME], const char *name) {
-    size_t length = strnlen(name, MC_MAX_NAME - 1);
-    memcpy(text, name, length);
-    text[length] = 0;
-}
-
 void field_value_text(const mc_field *field, int64_t value, char text[MC_MAX_NAME]) {
-    if (field->kind == MC_FIELD_NAME) copy_name(text, field->names[value]);
-    else if (field->kind == MC_FIELD_SWITCH) copy_name(text, value ? "on" : "off");
-    else if (value == MC_OPEN) copy_name(text, "open");
+    if (field->kind == MC_FIELD_NAME) text_copy(text, MC_MAX_NAME, field->names[value]);
+    else if (field->kind == MC_FIELD_SWITCH) text_copy(text, MC_MAX_NAME, value ? "on" : "off");
+    else if (value == MC_OPEN) text_copy(text, MC_MAX_NAME, "open");
     else snprintf(text, MC_MAX_NAME, "%lld", (long long)value);
 }
 

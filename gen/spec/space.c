@@ -22,11 +22,8 @@ void space_point(const mc_spec *spec, size_t variant, int64_t point[MC_MAX_FIELD
 static bool is_legal(const mc_spec *spec, uint32_t code) {
     int64_t point[MC_MAX_FIELDS];
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
-    mc_complaints complaints;
-    complaints_only_count(&complaints);
     point_of_code(spec, code, point);
-    family_plan(spec->family, point, plan, &complaints);
-    return complaints.count == 0;
+    return family_try(spec->family, point, plan) != NULL;
 }
 
 static mc_status report(const mc_spec *spec, const mc_complaints *complaints, mc_diag *diag) {
@@ -121,23 +118,17 @@ void point_text(const mc_family *family, const int64_t *point, const bool *wante
     }
 }
 
-/* Writes STRING, as much of it as there is room up to END, and returns where it ends. */
-static char *put(char *at, const char *end, const char *string) {
-    size_t length = strnlen(string, (size_t)(end - at));
-    memcpy(at, string, length);
-    return at + length;
-}
-
 /* Needs no allocation, which could fail: a kernel is never told apart from another by chance. */
 uint64_t point_hash(const mc_family *family, const int64_t *point) {
     char text[MC_MAX_NAME + MC_MAX_FIELDS * 2 * MC_MAX_NAME]; /* " name=value", of two names */
     const char *end = text + sizeof text;
-    char *at = put(text, end, "mcgen " MC_VERSION);
+    char *at = text_copy(text, sizeof text, "mcgen " MC_VERSION);
     for (size_t i = 0; i < family->field_count; i++) {
         char value[MC_MAX_NAME];
         if (is_silent(&family->fields[i], point[i])) continue;
         field_value_text(&family->fields[i], point[i], value);
-        at = put(put(put(put(at, end, " "), end, family->fields[i].name), end, "="), end, value);
+        const char *const pieces[] = {" ", family->fields[i].name, "=", value};
+        for (int j = 0; j < 4; j++) at = text_copy(at, (size_t)(end - at), pieces[j]);
     }
     return XXH3_64bits(text, (size_t)(at - text));
 }
@@ -193,11 +184,9 @@ mc_status mc_spec_find_variant(const mc_spec *spec, const char *text, size_t *va
 double mc_spec_estimate(const mc_spec *spec, size_t variant, const mc_gpu *gpu, const mc_problem *problem) {
     int64_t point[MC_MAX_FIELDS];
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
-    mc_complaints complaints;
-    complaints_only_count(&complaints);
     if (variant >= spec->variant_count) return INFINITY;
     space_point(spec, variant, point);
-    const mc_solver *solver = family_plan(spec->family, point, plan, &complaints);
+    const mc_solver *solver = family_try(spec->family, point, plan);
     return family_estimate(solver, point, plan, gpu, problem);
 }
 

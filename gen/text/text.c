@@ -79,3 +79,10 @@ void text_free(mc_text *text) {
     free(text->data);
     *text = (mc_text){0};
 }
+
+char *text_copy(char *at, size_t room, const char *string) {
+    size_t length = strnlen(string, room - 1);
+    memcpy(at, string, length);
+    at[length] = 0;
+    return at + length;
+}

@@ -1,4 +1,5 @@
-/* A growing string. After a failed allocation it stays as it is and says so once at the end (text_take). */
+/* A growing string. After a failed allocation it stays as it is and says so once at the end (text_take).
+   And copies into arrays. */
 #ifndef MC_TEXT_H
 #define MC_TEXT_H
 
@@ -24,5 +25,7 @@ int text_sink(const char *bytes, size_t size, void *data);
 /* Hands the string to the caller, who frees it, and empties TEXT. NULL if an allocation failed. */
 char *text_take(mc_text *text);
 void text_free(mc_text *text);
+/* Copies STRING and its zero to AT, as much of it as ROOM bytes hold. Returns where the zero is. */
+char *text_copy(char *at, size_t room, const char *string);
 
 #endif

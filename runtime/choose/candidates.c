@@ -133,10 +133,6 @@ mc_kernel *candidate_alone(const char *fields) {
     return alone != NULL ? alone : candidate_changed(fields, "");
 }
 
-double candidate_estimate(const mc_kernel *kernel, const candidate_target *target, const mc_problem *shape) {
-    return mc_kernel_estimate_alone(kernel, &target->gpu, shape);
-}
-
 static mc_status add_candidate(search *s, const mc_spec *spec, size_t variant, const mc_kernel *kernel,
                                const char *name) {
     if (!make_room(s)) return mc_fail(s->diag, MC_NOMEM, "no memory for candidates");
@@ -145,7 +141,7 @@ static mc_status add_candidate(search *s, const mc_spec *spec, size_t variant, c
                      .fields = strdup(mc_kernel_fields(kernel)),
                      .tuned = mc_spec_variant_text(spec, variant, false),
                      .hash = mc_kernel_hash(kernel),
-                     .estimate = candidate_estimate(kernel, s->target, &s->shape),
+                     .estimate = mc_kernel_estimate_alone(kernel, &s->target->gpu, &s->shape),
                      .place = s->list->count,
                      .standard = variant == mc_spec_default(spec)};
     s->list->count++;

@@ -58,11 +58,9 @@ void candidates_tell_posed(const plan_problem *posed, const candidate_target *ta
    destroys. NULL: there is none, or no memory. */
 mc_kernel *candidate_changed(const char *fields, const char *changes);
 /* The kernel of FIELDS as it is behind some other kernel, which does not begin early: `overlap` saves nothing
-   there. So estimates and tuning see it. One that is nothing without it (`early`) stays as it is. An outline,
-   which the caller destroys; NULL: there is none, or no memory. */
+   there. mc_kernel_estimate_alone estimates a kernel so; this is for who estimates one again and again. One
+   that is nothing without it (`early`) stays as it is. An outline, which the caller destroys; NULL: there is
+   none, or no memory. */
 MC_API mc_kernel *candidate_alone(const char *fields);
-/* Microseconds that KERNEL, which may be an outline, should take on TARGET, alone where it can; INFINITY:
-   there is no model. */
-double candidate_estimate(const mc_kernel *kernel, const candidate_target *target, const mc_problem *shape);
 
 #endif

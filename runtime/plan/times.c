@@ -9,7 +9,7 @@ static double estimate(const mc_context *context, const plan_problem *problem, c
     const mc_problem shape = plan_problem_estimate(problem);
     mc_kernel *kernel = NULL;
     if (mc_kernel_outline_fields(fields, &kernel, NULL) != MC_OK) return INFINITY;
-    double us = candidate_estimate(kernel, &target, &shape);
+    double us = mc_kernel_estimate_alone(kernel, &target.gpu, &shape);
     mc_kernel_destroy(kernel);
     return us;
 }

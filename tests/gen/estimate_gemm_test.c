@@ -50,6 +50,31 @@ static double least(const mc_spec *spec, mc_problem p) {
     return mc_spec_pick(spec, gpu, &p, &variant);
 }
 
+static mc_kernel *kernel_of(const char *more) {
+    char fields[200];
+    mc_kernel *kernel = NULL;
+    snprintf(fields, sizeof fields, "op=gemm arch=sm_90a lhs=f16 rhs=f16 out=f16 tile_m=128 tile_n=64%s",
+             more);
+    CHECK(mc_kernel_outline_fields(fields, &kernel, NULL) == MC_OK, "%s", fields);
+    return kernel;
+}
+
+/* Alone a kernel is estimated without overlap, and one that is nothing without it, as it is. */
+static void check_alone(void) {
+    const mc_problem p = {.m = 4096, .n = 64, .k = 4096};
+    mc_kernel *off = kernel_of(""), *on = kernel_of(" overlap=on"),
+              *early = kernel_of(" overlap=on early=on");
+    if (!off || !on || !early) return;
+    double without = mc_kernel_estimate(off, gpu, &p), with = mc_kernel_estimate(early, gpu, &p);
+    CHECK(with < without, "overlap: %g us for %g", with, without);
+    CHECK(mc_kernel_estimate_alone(off, gpu, &p) == without, "not that of the kernel without overlap");
+    CHECK(mc_kernel_estimate_alone(on, gpu, &p) == without, "overlap counts");
+    CHECK(mc_kernel_estimate_alone(early, gpu, &p) == with, "the kernel is none without overlap");
+    mc_kernel_destroy(off);
+    mc_kernel_destroy(on);
+    mc_kernel_destroy(early);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     mc_spec *f16 = read_spec(argv[1], "f16"), *s8 = read_spec(argv[1], "s8"),
@@ -57,6 +82,7 @@ int main(int argc, char **argv) {
             *stream = read_spec(argv[1], "f16_stream");
     gpu = mc_gpu_find("NVIDIA H100 80GB HBM3", 90);
     if (!f16 || !s8 || !mma || !parts || !stream) return check_end();
+    check_alone();
     check_everywhere(f16);
     check_everywhere(mma);
     check_choice(mma, (mc_problem){.m = 4096, .n = 4096, .k = 4096}, "tile_m=128 tile_n=128");
